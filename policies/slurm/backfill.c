@@ -320,6 +320,14 @@ static bool has_had_enough(struct gsim_slurm_state *state, const struct gsim_ctx
     return false;
 }
 
+/* Whether backfill plans for the job: not before it has waited, or where its priority is low. */
+static bool gets_plans(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                       const struct gsim_slurm_entry *entry) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    return ctx->view->now_ns - job->eligible_ns >= state->conf.bf_min_age_ns &&
+           gsim_slurm_ranking_priority(entry) >= state->conf.bf_min_priority;
+}
+
 static bool is_standby(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
     return job->qos != GSIM_SLURM_NONE && state->conf.qos[job->qos].plans_nothing;
 }
@@ -400,7 +408,8 @@ static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
     if (at_ns == ctx->view->now_ns && start(state, ctx, plan, entry))
         return true;
     if (at_ns != GSIM_NEVER && at_ns > ctx->view->now_ns && !is_standby(state, job) &&
-        is_planned(state, entry, job->array) && !plan_nodes(state, ctx, entry->slot, at_ns))
+        gets_plans(state, ctx, entry) && is_planned(state, entry, job->array) &&
+        !plan_nodes(state, ctx, entry->slot, at_ns))
         gsim_common_no_memory(ctx);
     return false;
 }

@@ -125,6 +125,8 @@ static bool take_backfill(struct gsim_slurm_reading *r, const char *name, const 
                   {"bf_resolution", GSIM_NS_PER_S, &out->bf_resolution_ns},
                   {"bf_window", 60 * GSIM_NS_PER_S, &out->bf_window_ns},
                   {"bf_max_job_test", 1, &out->bf_tests},
+                  {"bf_min_age_reserve", GSIM_NS_PER_S, &out->bf_min_age_ns},
+                  {"bf_min_prio_reserve", 1, &out->bf_min_priority},
                   {"max_job_bf", 1, &out->bf_tests}, /* its name before Slurm 15.08 */
                   {"bf_max_job_start", 1, &out->bf_starts},
                   {"bf_max_job_user", 1, &out->bf_user_tests},

@@ -243,9 +243,11 @@ static enum gsim_slurm_preempt record_mode(struct gsim_slurm_reading *r, const c
                                                 : GSIM_SLURM_PREEMPT_REQUEUE;
 }
 
-/* Keys of a partition that say nothing of when jobs start, or repeat other records. */
+/* Keys of a partition that say nothing of when jobs start, also since the trace's jobs were accepted
+ * there, or repeat other records. */
 static const char moot_keys[] =
-    "AllocNodes,AllowGroups,Hidden,RootOnly,ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
+    "AllocNodes,AllowGroups,AllowAccounts,AllowQos,DenyAccounts,DenyQos,Alternate,Hidden,RootOnly,"
+    "ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
     "DefMemPerCPU,DefMemPerNode,DefMemPerGPU,DefCpuPerGPU,MaxMemPerCPU,MaxMemPerNode,"
     "JobDefaults,ResumeTimeout,SuspendTimeout,SuspendTime,PowerDownOnIdle,CpuBind,MinNodes,"
     "MaxNodes,NodeSets,QoS";

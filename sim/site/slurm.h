@@ -150,6 +150,8 @@ struct gsim_slurm {
     int64_t bf_interval_ns, bf_resolution_ns, bf_window_ns;
     int64_t bf_tests, bf_starts, bf_user_tests, bf_part_tests; /* jobs a pass; 0: any number */
     int64_t bf_array_plans; /* bf_max_job_array_resv: tasks of an array that are planned */
+    /* bf_min_age_reserve, bf_min_prio_reserve: jobs below have no plan */
+    int64_t bf_min_age_ns, bf_min_priority;
     struct gsim_slurm_qos *qos;
     struct gsim_slurm_assoc *assoc;
     struct gsim_slurm_partition *partition;

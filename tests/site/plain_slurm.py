@@ -187,6 +187,8 @@ class Site:
                f"bf_max_job_test={self.bf_tests},bf_window={self.bf_window}"
                + (f",bf_max_job_array_resv={self.array_plans}" if self.array_plans != 20 else "")
                + "".join(f",bf_max_job_{what}={most}" for what, most in self.bf_most.items() if most)
+               + (f",bf_min_age_reserve={self.min_age}" if self.min_age else "")
+               + (f",bf_min_prio_reserve={self.min_priority}" if self.min_priority else "")
                + (",assoc_limit_stop" if self.stops else "")
                + (",preempt_youngest_first" if self.youngest and not self.strict_order else ""),
                "PriorityType=priority/multifactor", f"PriorityCalcPeriod={self.period // 60}",
@@ -584,7 +586,8 @@ class Plain(Preemption, Priorities):
                 self.start(job, chosen)
                 starts += 1
                 done -= own
-            elif not self.is_standby(job):
+            elif (not self.is_standby(job) and self.now - job["eligible"] >= site.min_age
+                  and job["priority"][partition] >= site.min_priority):
                 of_array[job["array"]] = of_array.get(job["array"], 0) + 1
                 if job["array"] and of_array[job["array"]] > site.array_plans:
                     continue

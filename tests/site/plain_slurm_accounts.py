@@ -30,6 +30,7 @@ def draw_more(site, r):
     site.account_rng = r
     site.dampening = r.choice([1, 1, 3])
     site.requeues = r.random() < 0.7
+    site.min_age, site.min_priority = r.choice([0, 0, 0, 600, 7200]), r.choice([0, 0, 0, 3000, 20000])
 
 
 def draw_accounts_of_jobs(site, jobs):

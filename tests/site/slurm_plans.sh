@@ -44,6 +44,17 @@ site "$keys\nPreemptType=preempt/qos\nPreemptMode=REQUEUE" 4 'Name|Flags|Preempt
 jobs r,0,300,2,600,,,, w,1,10,4,600,,,, s,2,500,2,3600,standby,,,
 starts "and fills what is planned where it may be preempted" "r 0 w 560 s 60"
 
+# Below bf_min_age_reserve, or bf_min_prio_reserve, a job gets no plan either.
+jobs r,0,300,2,600,,,, w,1,10,4,600,,,, s,2,3600,2,3600,,,,
+site "$keys,bf_min_age_reserve=120" 4 ''
+starts "a job that has waited for too short a time has no plan" "r 0 w 3660 s 60"
+site "$keys,bf_min_age_reserve=59" 4 ''
+starts "and one that has waited long enough has" "r 0 w 300 s 310"
+site "$keys,bf_min_prio_reserve=2" 4 ''
+starts "nor has a job of low priority" "r 0 w 3660 s 60"
+site "$keys,bf_min_prio_reserve=1" 4 ''
+starts "where priorities are 1 at least" "r 0 w 300 s 310"
+
 # --- which jobs are looked at ---------------------------------------------------------------------------
 # ann may have two GPUs at a time: r has them. h, of another user, comes first and waits for all four. One job of each
 # user is looked at: b, which the limit holds back, is ann's, so that c, of a QOS without a limit, is not looked at.
