@@ -243,8 +243,8 @@ static enum gsim_slurm_preempt record_mode(struct gsim_slurm_reading *r, const c
                                                 : GSIM_SLURM_PREEMPT_REQUEUE;
 }
 
-/* Keys of a partition that say nothing of when jobs start, also since the trace's jobs were accepted
- * there, or repeat other records. */
+/* Keys of a partition that say nothing of when jobs start, some of them since the jobs of the trace
+ * were accepted there, or repeat other records. */
 static const char moot_keys[] =
     "AllocNodes,AllowGroups,AllowAccounts,AllowQos,DenyAccounts,DenyQos,Alternate,Hidden,RootOnly,"
     "ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
