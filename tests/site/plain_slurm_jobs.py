@@ -116,9 +116,9 @@ def draw_wishes(site, jobs):
             job["named"] = r.choice([["gpu", "short"], ["short", "gpu"]])
         wide = max(len(site.partitions[p]["nodes"]) for p in job["named"]) * site.width
         job["gpus"] = min(job["gpus"], wide)
-        features = r.choice(FORMS) if r.random() < 0.4 else ""
-        nodes = {n for p in job["named"] for n in site.partitions[p]["nodes"] if any(choices_of(features, site.features[n]))}
-        job["features"] = features if len(nodes) * site.width >= job["gpus"] else ""
+        job["features"] = r.choice(FORMS) if r.random() < 0.4 else ""
+        if most_nodes(site, job) * site.width < job["gpus"]:
+            job["features"] = ""  # the job would wait for ever
         if left == 0 and r.random() < 0.08:
             left, array, at_once = r.randint(3, 9), job["id"], r.randint(1, 3)
         if left:
