@@ -238,6 +238,7 @@ static void arrive(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct 
                    gsim_slot slot) {
     describe(state, ctx, slot);
     gsim_kueue_job(ctx, slot)->nth = state->n_arrived++;
+    gsim_kueue_job(ctx, slot)->arrived_s = ctx->view->now_ns / GSIM_NS_PER_S;
     const struct gsim_kueue_job *job = gsim_kueue_job(ctx, slot);
     if (job->may_have) {
         gsim_kueue_pend(state, ctx, slot);

@@ -25,6 +25,7 @@ struct gsim_kueue_job {
     uint64_t parked_in; /* the round of its queue in which it was found not to fit; 0: none */
     int64_t priority;
     uint32_t nth; /* in the order of arrivals, whatever the trace's rows are in */
+    int64_t arrived_s; /* Kubernetes keeps whole seconds */
     uint64_t admitted_nth; /* the number of the job's admission: a later one is larger */
     uint32_t admitted_at; /* position in the list of admitted jobs */
     bool is_target; /* chosen for eviction in the cycle under way */

@@ -47,9 +47,8 @@ static bool is_low_enough(const struct search *s, enum gsim_kueue_preempt policy
     case GSIM_KUEUE_LOWER_PRIORITY:
         return is_lower;
     case GSIM_KUEUE_LOWER_OR_NEWER_EQUAL:
-        return is_lower ||
-               (priority == s->job->priority &&
-                gsim_kueue_job(s->ctx, other)->nth > gsim_kueue_job(s->ctx, s->slot)->nth);
+        return is_lower || (priority == s->job->priority &&
+                            gsim_kueue_job(s->ctx, other)->arrived_s > s->job->arrived_s);
     case GSIM_KUEUE_ANY:
         return true;
     default:

@@ -6,7 +6,12 @@
  * tie are ordered together; users that tie have one factor.
  *
  * The classic algorithm: 2^(-usage / shares), where the usage of a child is its own plus its part,
- * by shares, of the rest of its parent's. */
+ * by shares, of the rest of its parent's; that of a child of the root is its own alone. Usage is
+ * divided by FairShareDampeningFactor.
+ *
+ * With fairshare=parent (sacctmgr(1)) the children of an account share with those of its parent,
+ * and a user has the rank of one without usage, under the classic algorithm the factor of the
+ * parent. */
 #include "policies/slurm/accounts.h"
 
 #include <string.h>
@@ -27,11 +32,12 @@ static uint32_t add(struct gsim_slurm_state *state, uint32_t parent, const char 
                                                      .is_user = is_user,
                                                      .conf = conf,
                                                      .name = name,
+                                                     .shares_with = parent,
+                                                     .is_as_parent = conf && conf->is_as_parent,
                                                      .shares = conf ? conf->shares : 1};
     state->n_ranked_users += is_user;
     if (parent == GSIM_SLURM_NONE)
         return at;
-    state->account[parent].child_shares += state->account[at].shares;
     for (link = &state->account[parent].first_child; *link != GSIM_SLURM_NONE;
          link = &state->account[*link].next)
         continue;
@@ -115,6 +121,24 @@ static void place_jobs(struct gsim_slurm_state *state, const struct gsim_trace *
     }
 }
 
+/* Hangs each account and user, with its shares, below the account with the children of which it
+ * shares. */
+static void hang_by_shares(struct gsim_slurm_state *state) {
+    for (uint32_t at = 0; at < state->n_accounts; at++)
+        state->account[at].first_child = state->account[at].next = GSIM_SLURM_NONE;
+    for (uint32_t at = state->n_accounts; at-- > 1;) {
+        struct gsim_slurm_account *own = &state->account[at];
+        while (own->shares_with != 0 && state->account[own->shares_with].is_as_parent)
+            own->shares_with = state->account[own->shares_with].parent;
+        if (own->is_as_parent && !own->is_user)
+            continue;
+        struct gsim_slurm_account *above = &state->account[own->shares_with];
+        above->child_shares += own->is_as_parent ? 0 : own->shares;
+        own->next = above->first_child;
+        above->first_child = at;
+    }
+}
+
 enum gsim_status gsim_slurm_accounts_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     enum { MOST_PAIRS = 1 << 26 };
     const struct gsim_trace *trace = ctx->view->trace;
@@ -138,6 +162,7 @@ enum gsim_status gsim_slurm_accounts_open(struct gsim_slurm_state *state, struct
     (void)add(state, GSIM_SLURM_NONE, "root", false, NULL);
     add_accounts(state);
     place_jobs(state, trace, &n_new);
+    hang_by_shares(state);
     if (state->conf.n_assocs > 0 && n_new > 0)
         gsim_warn(ctx->log, state->conf.path, 0,
                   "%u accounts or users of the trace have no association there; each has one share "
@@ -193,9 +218,11 @@ static uint64_t ratio(uint64_t part, uint64_t all) {
 /* Shares among the siblings over usage among them; a child without usage comes first. */
 static gsim_u128 level_of(const struct gsim_slurm_state *state, uint32_t at) {
     const struct gsim_slurm_account *account = &state->account[at];
-    const struct gsim_slurm_account *parent = &state->account[account->parent];
+    const struct gsim_slurm_account *parent = &state->account[account->shares_with];
     uint64_t usage = ratio(usage_of(account), usage_of(parent));
     uint64_t part = ratio((uint64_t)account->shares, (uint64_t)parent->child_shares);
+    if (account->is_as_parent)
+        return ~(gsim_u128)0;
     if (account->shares == 0)
         return 0;
     return usage == 0 ? ~(gsim_u128)0 : ((gsim_u128)part << 32) / usage;
@@ -236,12 +263,12 @@ static void sort(struct gsim_slurm_state *state, const struct level *level) {
 static void keep_order(struct gsim_slurm_state *state, const struct level *level) {
     for (uint32_t i = 0; i < level->n; i++) {
         uint32_t at = state->walk[level->first + i];
-        state->account[state->account[at].parent].first_child = GSIM_SLURM_NONE;
+        state->account[state->account[at].shares_with].first_child = GSIM_SLURM_NONE;
     }
     for (uint32_t i = level->n; i-- > 0;) {
         struct gsim_slurm_account *account = &state->account[state->walk[level->first + i]];
-        account->next = state->account[account->parent].first_child;
-        state->account[account->parent].first_child = state->walk[level->first + i];
+        account->next = state->account[account->shares_with].first_child;
+        state->account[account->shares_with].first_child = state->walk[level->first + i];
     }
 }
 
@@ -276,24 +303,37 @@ static void walk(struct gsim_slurm_state *state, struct level level, struct rank
 
 /* --- the classic algorithm -------------------------------------------------------------------- */
 
-/* Usage and shares of an account of all there is, in Q62. */
-static void walk_classic(struct gsim_slurm_state *state, uint32_t at, uint64_t usage,
-                         uint64_t shares) {
-    uint64_t total = usage_of(&state->account[0]);
-    uint64_t all = (uint64_t)state->account[at].child_shares;
+/* Usage of a child, as it counts, and its shares, of all there is, in Q62. */
+struct standing {
+    uint64_t usage, shares;
+};
+
+static struct standing standing_of(const struct gsim_slurm_state *state, uint32_t parent,
+                                   const struct gsim_slurm_account *child, struct standing above) {
+    uint64_t all = (uint64_t)state->account[parent].child_shares;
+    uint64_t own = ratio(usage_of(child), usage_of(&state->account[0]));
+    uint64_t part = ratio((uint64_t)child->shares, all);
+    uint64_t rest = parent > 0 && above.usage > own ? above.usage - own : 0;
+    if (child->is_as_parent)
+        return above;
+    return (struct standing){parent > 0 && all == 0 ? above.usage
+                                                    : own + (uint64_t)((gsim_u128)rest * part >> Q),
+                             (uint64_t)((gsim_u128)above.shares * part >> Q)};
+}
+
+static void walk_classic(struct gsim_slurm_state *state, uint32_t at, struct standing above) {
     for (uint32_t i = state->account[at].first_child; i != GSIM_SLURM_NONE;
          i = state->account[i].next) {
         struct gsim_slurm_account *child = &state->account[i];
-        uint64_t own = ratio(usage_of(child), total);
-        uint64_t part = ratio((uint64_t)child->shares, all);
-        uint64_t rest = usage > own ? usage - own : 0;
-        uint64_t effective = own + (uint64_t)((gsim_u128)rest * part >> Q);
-        uint64_t share = (uint64_t)((gsim_u128)shares * part >> Q);
-        if (child->is_user)
-            child->factor_q32 =
-                share == 0 ? 0 : (int64_t)gsim_exp2_neg_q32((int64_t)effective, (int64_t)share);
+        struct standing own = standing_of(state, at, child, above);
+        if (!child->is_user)
+            walk_classic(state, i, own);
         else
-            walk_classic(state, i, effective, share);
+            child->factor_q32 =
+                own.shares == 0
+                    ? 0
+                    : (int64_t)gsim_exp2_neg_q32((int64_t)own.usage / state->conf.dampening,
+                                                 (int64_t)own.shares);
     }
 }
 
@@ -304,7 +344,7 @@ void gsim_slurm_accounts_rank(struct gsim_slurm_state *state, int64_t at_ns) {
         if (state->account[at].updated_ns < at_ns)
             bring_up(state, &state->account[at], at_ns);
     if (!state->conf.is_fair_tree) {
-        walk_classic(state, 0, UINT64_C(1) << Q, UINT64_C(1) << Q);
+        walk_classic(state, 0, (struct standing){UINT64_C(1) << Q, UINT64_C(1) << Q});
         return;
     }
     add_children(state, 0, &top);

@@ -2,9 +2,11 @@
 /* Slurm's sched/backfill (backfill.c): at each bf_interval where something has happened, up to
  * bf_max_job_test jobs in order. A job that fits now, until its limit, starts. Every other job is
  * planned for the earliest time at which running jobs' limits make room, on nodes that are then
- * kept from later jobs as a whole, as in Slurm's map of node space, from that time (cut down to
- * bf_resolution) until the job's limit (rounded up to it). Times beyond bf_window are not
- * planned. */
+ * kept from later jobs as a whole, as in Slurm's map of node space, from that time until the job's
+ * limit, both cut down to bf_resolution. Times beyond bf_window are not planned. A job that a limit
+ * on what jobs have holds back counts among those that were looked at; one that a limit on numbers
+ * of jobs holds back does not. A job of a QOS with NoReserve gets no plan, and, where any job may
+ * be preempted, is tested as one of a minute. */
 #include "policies/lib/common.h"
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
@@ -290,34 +292,66 @@ static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *c
 
 static bool plan_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
                        int64_t at_ns) {
-    int64_t step_ns = state->conf.bf_resolution_ns;
-    int64_t end_ns = at_ns + gsim_slurm_job(ctx, slot)->way.limit_ns + step_ns - 1;
+    int64_t step_ns = state->conf.bf_resolution_ns, now_ns = ctx->view->now_ns;
+    int64_t end_ns = at_ns + gsim_slurm_job(ctx, slot)->way.limit_ns;
+    int64_t from_ns = at_ns - at_ns % step_ns > now_ns ? at_ns - at_ns % step_ns : now_ns;
+    int64_t to_ns = end_ns - end_ns % step_ns;
+    if (to_ns < from_ns + step_ns)
+        to_ns = from_ns + step_ns;
     for (uint32_t i = 0; i < state->n_chosen; i++)
-        if (!gsim_slurm_nodes_plan(state, ctx, state->chosen[i], at_ns - at_ns % step_ns,
-                                   end_ns - end_ns % step_ns, GSIM_SLURM_NONE))
+        if (!gsim_slurm_nodes_plan(state, ctx, state->chosen[i], from_ns, to_ns, GSIM_SLURM_NONE))
             return false;
     return true;
 }
 
+/* Whether bf_max_job_user jobs of the user, or bf_max_job_part in the partition, were looked at;
+ * else counts the job. */
 static bool has_had_enough(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot) {
     const struct gsim_slurm *conf = &state->conf;
-    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     int64_t user = gsim_trace_get(ctx->view->trace, GSIM_COL_USER, ctx->view->jobs.index[slot]) + 1;
-    return (conf->bf_user_tests > 0 && ++state->user_tests[user] > conf->bf_user_tests) ||
-           (conf->bf_part_tests > 0 &&
-            ++state->part_tests[job->way.partition] > conf->bf_part_tests);
+    uint32_t *of_user = &state->user_tests[user];
+    uint32_t *of_part = &state->part_tests[gsim_slurm_job(ctx, slot)->way.partition];
+    if ((conf->bf_user_tests > 0 && *of_user >= conf->bf_user_tests) ||
+        (conf->bf_part_tests > 0 && *of_part >= conf->bf_part_tests))
+        return true;
+    ++*of_user;
+    ++*of_part;
+    return false;
+}
+
+/* Whether backfill plans for the job: not before it has waited, or where its priority is low. */
+static bool gets_plans(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                       const struct gsim_slurm_entry *entry) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    return ctx->view->now_ns - job->eligible_ns >= state->conf.bf_min_age_ns &&
+           gsim_slurm_ranking_priority(entry) >= state->conf.bf_min_priority;
+}
+
+static bool is_standby(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
+    return job->qos != GSIM_SLURM_NONE && state->conf.qos[job->qos].plans_nothing;
+}
+
+/* The earliest time for a way of the job; sets the way's limit to that of the test. */
+static int64_t earliest_of_way(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                               gsim_slot slot, uint32_t choice) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    gsim_slurm_ways_load(state, job, choice);
+    int64_t limit_ns = job->way.limit_ns;
+    if (is_standby(state, job) && state->conf.mode != GSIM_SLURM_PREEMPT_OFF)
+        job->way.limit_ns = 60 * GSIM_NS_PER_S;
+    int64_t at_ns = earliest(state, ctx, slot);
+    job->way.limit_ns = limit_ns;
+    return at_ns;
 }
 
 /* The earliest time over the ways of an entry, of which the job gets the one. */
 static int64_t earliest_of_ways(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                 const struct gsim_slurm_entry *entry) {
-    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
     uint32_t found = entry->first_choice, choice = entry->first_choice;
     int64_t first_ns = GSIM_NEVER;
     do {
-        gsim_slurm_ways_load(state, job, choice);
-        int64_t at_ns = earliest(state, ctx, entry->slot);
+        int64_t at_ns = earliest_of_way(state, ctx, entry->slot, choice);
         found = at_ns < first_ns ? choice : found;
         first_ns = at_ns < first_ns ? at_ns : first_ns;
         choice = gsim_slurm_ways_next(state, choice);
@@ -325,31 +359,56 @@ static int64_t earliest_of_ways(struct gsim_slurm_state *state, const struct gsi
     if (first_ns == GSIM_NEVER ||
         gsim_slurm_ways_next(state, entry->first_choice) == GSIM_SLURM_NONE)
         return first_ns;
-    gsim_slurm_ways_load(state, job, found);
-    return earliest(state, ctx, entry->slot); /* the nodes chosen are those of this way again */
+    /* the nodes chosen are those of this way again */
+    return earliest_of_way(state, ctx, entry->slot, found);
 }
 
-/* Of an array a pass plans no more than bf_max_job_array_resv tasks. */
-static bool is_planned(struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
-    return job->array == GSIM_SLURM_NONE ||
-           ++state->array_plans[job->array] <= state->conf.bf_array_plans;
+/* The bit of the entry's partition among those that its job names; those beyond 64 share one. */
+static uint64_t bit_of(const struct gsim_slurm_entry *entry) {
+    return UINT64_C(1) << (entry->nth < 64 ? entry->nth : 63);
+}
+
+/* Of an array a pass plans no more than bf_max_job_array_resv tasks, and looks at the next task of
+ * a partition only behind one that has started, or was planned and was not the last of these: tasks
+ * ask for as much as each other. */
+static bool is_planned(struct gsim_slurm_state *state, const struct gsim_slurm_entry *entry,
+                       uint32_t array) {
+    if (array == GSIM_SLURM_NONE)
+        return true;
+    int64_t n = ++state->array_plans[array];
+    if (n < state->conf.bf_array_plans)
+        state->array_is_done[array] &= ~bit_of(entry);
+    return n <= state->conf.bf_array_plans;
+}
+
+static bool start(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  const struct gsim_slurm_entry *entry) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    if (!gsim_slurm_place(state, ctx, plan, entry->slot))
+        return false;
+    /* with shards another job of the GPU may no longer be the last to end there */
+    if (job->share_ppm == 0)
+        add_ending(state, ctx, entry->slot);
+    else if (!foresee(state, ctx))
+        gsim_common_no_memory(ctx);
+    if (job->array != GSIM_SLURM_NONE)
+        state->array_is_done[job->array] &= ~bit_of(entry);
+    return true;
 }
 
 /* Whether the job starts. */
 static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                     const struct gsim_slurm_entry *entry) {
-    int64_t at_ns = earliest_of_ways(state, ctx, entry);
-    if (at_ns == GSIM_NEVER)
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    if (job->array != GSIM_SLURM_NONE)
+        state->array_is_done[job->array] |= bit_of(entry);
+    if (!gsim_slurm_limits_let(state, ctx, entry->slot, GSIM_SLURM_LIMITS_OF_TRES))
         return false;
-    if (at_ns == ctx->view->now_ns && gsim_slurm_place(state, ctx, plan, entry->slot)) {
-        /* with shards another job of the GPU may no longer be the last to end there */
-        if (gsim_slurm_job(ctx, entry->slot)->share_ppm == 0)
-            add_ending(state, ctx, entry->slot);
-        else if (!foresee(state, ctx))
-            gsim_common_no_memory(ctx);
+    int64_t at_ns = earliest_of_ways(state, ctx, entry);
+    if (at_ns == ctx->view->now_ns && start(state, ctx, plan, entry))
         return true;
-    }
-    if (at_ns > ctx->view->now_ns && is_planned(state, gsim_slurm_job(ctx, entry->slot)) &&
+    if (at_ns != GSIM_NEVER && at_ns > ctx->view->now_ns && !is_standby(state, job) &&
+        gets_plans(state, ctx, entry) && is_planned(state, entry, job->array) &&
         !plan_nodes(state, ctx, entry->slot, at_ns))
         gsim_common_no_memory(ctx);
     return false;
@@ -357,9 +416,12 @@ static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
 
 static bool is_tried(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                      const struct gsim_slurm_entry *entry) {
-    gsim_slurm_ways_load(state, gsim_slurm_job(ctx, entry->slot), entry->first_choice);
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    if (job->array != GSIM_SLURM_NONE && state->array_is_done[job->array] & bit_of(entry))
+        return false;
+    gsim_slurm_ways_load(state, job, entry->first_choice);
     return gsim_slurm_limits_let_array(state, ctx, entry->slot) &&
-           gsim_slurm_limits_let(state, ctx, entry->slot) &&
+           gsim_slurm_limits_let(state, ctx, entry->slot, GSIM_SLURM_LIMITS_OF_JOBS) &&
            !has_had_enough(state, ctx, entry->slot);
 }
 
@@ -373,6 +435,7 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
     memset(state->user_tests, 0, state->n_users * sizeof *state->user_tests);
     memset(state->part_tests, 0, conf->n_partitions * sizeof *state->part_tests);
     memset(state->array_plans, 0, state->n_arrays * sizeof *state->array_plans);
+    memset(state->array_is_done, 0, state->n_arrays * sizeof *state->array_is_done);
     gsim_slurm_nodes_drop_plans(state, ctx);
     gsim_slurm_nodes_look(state, ctx);
     if (!foresee(state, ctx))

@@ -2,10 +2,12 @@
 /* Of each kind of limit the first that is set counts: of the partition's QOS, of the job's QOS (in
  * the other order with OverPartQOS), of the associations (slurm.schedmd.com/resource_limits.html).
  * Group limits of associations hold at the user and at every account above; a limit for each user
- * is that of the nearest association that has one. A job that alone is more than a limit would
+ * is that of the nearest association that has one, and MaxJobs of associations gives way to
+ * MaxJobsPerAccount of a QOS, too (acct_policy.c). A job that alone is more than a limit would
  * never start; jobs of a log did, so that the limit is not asked of such a job. A limit of a type
  * of GPU is asked of jobs that name the type, and counts all GPUs of the type that jobs have
- * (AccountingStorageTRES in slurm.conf(5)). */
+ * (AccountingStorageTRES in slurm.conf(5)). The minutes of GrpTRESRunMins that have passed are
+ * taken off by priority/multifactor, each PriorityCalcPeriod (_handle_tres_run_secs). */
 #include "policies/slurm/limits.h"
 
 #include <string.h>
@@ -42,9 +44,11 @@ static bool has_room(const struct gsim_slurm_state *state, const struct gsim_ctx
         return true;
     gsim_i128 used = state->count[place.counter].held[place.at + asked->tres];
     if (asked->limit == GSIM_SLURM_GROUP_RUN) {
-        used = state->count[place.counter].ends[place.at + asked->tres] - used * ctx->view->now_ns;
+        const int64_t minute_ns = 60 * GSIM_NS_PER_S;
+        used = state->count[place.counter].left[place.at + asked->tres];
+        used -= used % minute_ns; /* Slurm counts whole minutes of all jobs together */
         wants *= gsim_slurm_job(ctx, slot)->way.limit_ns;
-        all *= 60 * GSIM_NS_PER_S;
+        all *= minute_ns;
     }
     return wants > all || used + wants <= all;
 }
@@ -107,21 +111,38 @@ static bool associations_let(const struct gsim_slurm_state *state, const struct 
 
 /* --- asking and booking ----------------------------------------------------------------------- */
 
-bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                           gsim_slot slot) {
+/* The first of the job's QOS that sets the limit; n: none does. */
+static int first_that_sets(const struct gsim_slurm_state *state, const uint32_t *qos, int n,
+                           enum gsim_slurm_limit limit, enum gsim_slurm_tres tres) {
+    int i = 0;
+    while (i < n && state->conf.qos[qos[i]].limits.most[limit][tres] < 0)
+        i++;
+    return i;
+}
+
+static bool lets(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot,
+                 const struct gsim_slurm_asked *asked) {
     uint32_t qos[2];
-    int n = state->n_asked > 0 ? gsim_slurm_limits_qos(state, gsim_slurm_job(ctx, slot), qos) : 0;
+    int n = gsim_slurm_limits_qos(state, gsim_slurm_job(ctx, slot), qos);
+    int i = first_that_sets(state, qos, n, asked->limit, asked->tres);
+    if (i < n)
+        return has_room(state, ctx, slot, asked,
+                        state->conf.qos[qos[i]].limits.most[asked->limit][asked->tres],
+                        counter_of(state, ctx, slot, qos[i], counter_for(asked->limit)));
+    bool is_max_jobs = asked->limit == GSIM_SLURM_USER && asked->tres == GSIM_SLURM_JOBS;
+    if (is_max_jobs && first_that_sets(state, qos, n, GSIM_SLURM_ACCOUNT, GSIM_SLURM_JOBS) < n)
+        return true;
+    return associations_let(state, ctx, slot, asked);
+}
+
+bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot, enum gsim_slurm_limits_part part) {
     for (uint32_t a = 0; a < state->n_asked; a++) {
         const struct gsim_slurm_asked *asked = &state->asked[a];
-        int64_t most = -1;
-        int i = 0;
-        while (i < n && (most = state->conf.qos[qos[i]].limits.most[asked->limit][asked->tres]) < 0)
-            i++;
-        bool lets = i < n
-                        ? has_room(state, ctx, slot, asked, most,
-                                   counter_of(state, ctx, slot, qos[i], counter_for(asked->limit)))
-                        : associations_let(state, ctx, slot, asked);
-        if (!lets)
+        bool is_of_jobs = asked->tres == GSIM_SLURM_JOBS;
+        bool is_asked =
+            part == GSIM_SLURM_ALL_LIMITS || is_of_jobs == (part == GSIM_SLURM_LIMITS_OF_JOBS);
+        if (is_asked && !lets(state, ctx, slot, asked))
             return false;
     }
     return true;
@@ -135,14 +156,21 @@ bool gsim_slurm_limits_let_array(const struct gsim_slurm_state *state, const str
     return array == GSIM_SLURM_NONE || most <= 0 || state->array_running[array] < most;
 }
 
+/* Of the job's limit, what was left when minutes were last counted, or as it began. */
+static int64_t left_of(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
+    int64_t begin_ns = job->end_ns - job->way.limit_ns;
+    int64_t from_ns = begin_ns > state->counted_ns ? begin_ns : state->counted_ns;
+    return job->end_ns > from_ns ? job->end_ns - from_ns : 0;
+}
+
 static void book(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot,
                  struct place place, int sign) {
     struct gsim_slurm_counts *counts = &state->count[place.counter];
     for (uint32_t t = 0; t < state->n_tres; t++) {
         int64_t n = sign * amount(ctx, slot, t, false);
         counts->held[place.at + t] += n;
-        if (counts->ends)
-            counts->ends[place.at + t] += (gsim_i128)n * gsim_slurm_job(ctx, slot)->end_ns;
+        if (counts->left)
+            counts->left[place.at + t] += (gsim_i128)n * left_of(state, gsim_slurm_job(ctx, slot));
     }
 }
 
@@ -158,6 +186,20 @@ void gsim_slurm_limits_book(struct gsim_slurm_state *state, const struct gsim_ct
     for (uint32_t at = job->assoc; state->n_asked > 0 && at != GSIM_SLURM_NONE;
          at = state->account[at].parent)
         book(state, ctx, slot, place_of(state, GSIM_SLURM_OF_ASSOC, at), sign);
+}
+
+void gsim_slurm_limits_catch_up(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
+    int64_t now_ns = ctx->view->now_ns, at_ns = now_ns - now_ns % state->conf.period_ns;
+    bool has = false;
+    for (uint32_t a = 0; a < state->n_asked; a++)
+        has |= state->asked[a].limit == GSIM_SLURM_GROUP_RUN;
+    if (!has || !state->conf.is_multifactor || at_ns == state->counted_ns)
+        return;
+    for (uint32_t i = 0; i < state->n_running; i++)
+        gsim_slurm_limits_book(state, ctx, state->running[i], -1);
+    state->counted_ns = at_ns;
+    for (uint32_t i = 0; i < state->n_running; i++)
+        gsim_slurm_limits_book(state, ctx, state->running[i], 1);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -185,11 +227,11 @@ static bool allocate_limits(struct gsim_slurm_state *state, struct gsim_arena *a
     bool is_ok = true;
     for (int c = 0; c < GSIM_SLURM_COUNTERS; c++) {
         struct gsim_slurm_counts *counts = &state->count[c];
-        bool needs_ends = c == GSIM_SLURM_OF_QOS || c == GSIM_SLURM_OF_ASSOC;
+        bool needs_left = c == GSIM_SLURM_OF_QOS || c == GSIM_SLURM_OF_ASSOC;
         counts->held = gsim_arena_array(arena, n[c] * state->n_tres, sizeof *counts->held);
-        if (needs_ends)
-            counts->ends = gsim_arena_array(arena, n[c] * state->n_tres, sizeof *counts->ends);
-        is_ok = is_ok && counts->held && (counts->ends || !needs_ends);
+        if (needs_left)
+            counts->left = gsim_arena_array(arena, n[c] * state->n_tres, sizeof *counts->left);
+        is_ok = is_ok && counts->held && (counts->left || !needs_left);
     }
     uint32_t n_partitions = state->conf.n_partitions;
     state->qos_of_partition =

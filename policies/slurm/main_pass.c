@@ -65,7 +65,7 @@ static bool try_now(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
     uint32_t partition = job->way.partition;
     if (state->is_blocked[partition] || !gsim_slurm_limits_let_array(state, ctx, entry->slot))
         return false;
-    if (!gsim_slurm_limits_let(state, ctx, entry->slot)) {
+    if (!gsim_slurm_limits_let(state, ctx, entry->slot, GSIM_SLURM_ALL_LIMITS)) {
         if (state->conf.stops_at_limits)
             block(state, partition);
         return false;

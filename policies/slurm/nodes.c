@@ -163,14 +163,17 @@ static bool may_enter(const struct gsim_slurm_state *state, const struct gsim_ct
 }
 
 /* Windows are in the order of their beginnings: behind the first one that begins after the job's
- * limit, none overlaps with the job. */
+ * limit, none overlaps with the job. A job that would end as a plan begins does not start now, as
+ * in Slurm's backfill.c: its clock is somewhere in the second, and plans begin with a slot of
+ * bf_resolution. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns, int64_t last_ns) {
     int64_t limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns, at_ns = from_ns;
     for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE && at_ns <= last_ns;
          w = state->window[w].next) {
         const struct gsim_slurm_window *window = &state->window[w];
-        if (window->from_ns >= at_ns + limit_ns)
+        bool meets = at_ns == ctx->view->now_ns && is_plan(state, w);
+        if (window->from_ns >= at_ns + limit_ns + meets)
             break;
         if (at_ns < window->to_ns && !may_enter(state, ctx, slot, window->reservation))
             at_ns = window->to_ns;

@@ -32,7 +32,7 @@ static bool outranks(const struct gsim_slurm_state *state, const struct gsim_slu
     if (conf->preempts_by_tier)
         return gsim_slurm_partition_of(state, victim)->tier <
                gsim_slurm_partition_of(state, job)->tier;
-    if (job->qos == GSIM_SLURM_NONE || victim->qos == GSIM_SLURM_NONE)
+    if (job->qos == GSIM_SLURM_NONE || victim->qos == GSIM_SLURM_NONE || job->qos == victim->qos)
         return false;
     const char *name = conf->qos[victim->qos].name;
     return gsim_slurm_lists(conf->qos[job->qos].preempts, name, strlen(name));

@@ -169,6 +169,10 @@ static void rank(const struct gsim_slurm_state *state, const struct gsim_ctx *ct
           priority_of(state, ctx, entry->slot, partition));
 }
 
+int64_t gsim_slurm_ranking_priority(const struct gsim_slurm_entry *entry) {
+    return -entry->key & ((INT64_C(1) << TIER_SHIFT) - 1);
+}
+
 /* Jobs by submission, those of one by the order in which it names its partitions. */
 static int64_t number_of(const struct gsim_ctx *ctx, const struct gsim_slurm_entry *entry) {
     enum { SHIFT = 16 };

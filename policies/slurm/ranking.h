@@ -19,5 +19,7 @@ int64_t gsim_slurm_ranking_next(const struct gsim_slurm_state *state, int64_t no
 /* Drops entries of the order from `kept` to before `end`; those before them move, which are those
  * that a pass has looked at. */
 void gsim_slurm_ranking_drop(struct gsim_slurm_state *state, uint32_t kept, uint32_t end);
+/* The priority of the job in the entry's partition, as of the last ranking. */
+int64_t gsim_slurm_ranking_priority(const struct gsim_slurm_entry *entry);
 
 #endif

@@ -103,6 +103,26 @@ static void look_at_limits(struct gsim_slurm_state *state, struct gsim_ctx *ctx)
                   "time stands in for it, as if users knew it exactly");
 }
 
+/* Jobs of the default partition because they name none of the file: where it has no GPUs, they
+ * would wait for ever. */
+static enum gsim_status look_at_default(const struct gsim_slurm_state *state,
+                                        struct gsim_ctx *ctx) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        if (gsim_slurm_nodes_has(state, state->default_partition, node))
+            return GSIM_OK;
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        int64_t name = gsim_trace_get(trace, GSIM_COL_PARTITION, job);
+        if (state->partition_list[state->partitions_of[name + 1]] == state->default_partition)
+            return gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
+                             "job '%s' names no partition of %s, and '%s', the default one, has no "
+                             "GPUs; --assume partition=NAME names one for all jobs",
+                             gsim_trace_id(trace, job), state->conf.path,
+                             state->conf.partition[state->default_partition].name);
+    }
+    return GSIM_OK;
+}
+
 static void look_at_preemption(struct gsim_slurm_state *state) {
     const struct gsim_slurm *conf = &state->conf;
     bool has = conf->exempt_ns > 0;
@@ -121,8 +141,10 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
         gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_running);
     state->array_plans =
         gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_plans);
+    state->array_is_done =
+        gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_is_done);
     return state->is_blocked && state->part_tests && state->user_tests && state->array_running &&
-           state->array_plans;
+           state->array_plans && state->array_is_done;
 }
 
 static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
@@ -139,6 +161,8 @@ static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
         status = gsim_slurm_ways_open(state, ctx);
     if (status == GSIM_OK)
         status = gsim_slurm_nodes_open(state, ctx);
+    if (status == GSIM_OK)
+        status = look_at_default(state, ctx);
     if (status == GSIM_OK)
         status = gsim_slurm_accounts_open(state, ctx);
     if (status == GSIM_OK)
@@ -297,6 +321,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now_ns = ctx->view->now_ns;
     if (gsim_slurm_ranking_catch_up(state, ctx))
         state->is_due = state->has_changed = true;
+    gsim_slurm_limits_catch_up(state, ctx);
     look_for_changes(state, ctx);
     kill_overdue(state, ctx, plan);
     if (state->n_order > 0 && state->is_due)

@@ -60,7 +60,7 @@ struct gsim_slurm_entry {
 /* What running jobs hold, by counter and TRES: a row of n_tres for each counter. */
 struct gsim_slurm_counts {
     int64_t *held;
-    gsim_i128 *ends; /* sum of amounts * end_ns */
+    gsim_i128 *left; /* sum of amounts * what was left of limits at counted_ns */
 };
 
 /* Running jobs of a QOS: of all, of a user, of an account; and of an association with those below
@@ -82,11 +82,15 @@ struct gsim_slurm_asked {
 /* A node of the tree of accounts: an account, or a user of one. */
 struct gsim_slurm_account {
     uint32_t parent; /* GSIM_SLURM_NONE: the root, which is account 0 */
-    uint32_t first_child, next; /* next: the next child of its parent */
+    /* Children and siblings: while the tree is built those of `parent`, then those that share with
+     * each other. */
+    uint32_t first_child, next;
     bool is_user;
     const struct gsim_slurm_assoc *conf; /* NULL: the site's file does not have it */
     const char *name;
     int64_t shares, child_shares;
+    uint32_t shares_with; /* it shares with the children of this account */
+    bool is_as_parent; /* fairshare=parent: it has no shares of its own */
     gsim_i128 usage; /* billing milli * ns, up to updated_ns */
     int64_t updated_ns, running_milli;
     int64_t factor_q32; /* fair-share factor of a user */
@@ -168,6 +172,7 @@ struct gsim_slurm_state {
     bool has_changed; /* something has happened since the last backfill pass */
     /* time of the last backfill pass; time for which priorities were computed */
     int64_t backfilled_ns, ranked_ns;
+    int64_t counted_ns; /* the period at which minutes of GrpTRESRunMins were counted */
     uint64_t n_turns; /* failures and repairs of nodes that were seen */
     /* the largest among the site's QOS, and among its partitions */
     int64_t most_priority, most_factor;
@@ -181,7 +186,10 @@ struct gsim_slurm_state {
     uint32_t n_stale; /* jobs of several entries that have started in this pass */
     struct gsim_slurm_choice *choice;
     uint32_t first_idle_choice, n_choices, choices_capacity;
-    uint32_t *array_running, *array_plans; /* by name of the column; plans of a backfill pass */
+    /* by name of the column; plans of a backfill pass, and bits of the partitions, as a job names
+     * them, in which it looks at no more tasks */
+    uint32_t *array_running, *array_plans;
+    uint64_t *array_is_done;
     uint32_t n_arrays;
     /* by user and account of the trace: the place in the tree of accounts */
     uint32_t *account_of;

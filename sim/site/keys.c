@@ -88,14 +88,25 @@ static const struct {
     {"sched_min_interval", "the main scheduler runs at each event"},
     {"batch_sched_delay", "the main scheduler runs at each event"},
     {"defer", "the main scheduler runs at each event"},
-    {"bf_continue", "a backfill pass is over at once"},
     {"bf_max_time", "a backfill pass is over at once"},
-    {"bf_yield_interval", "a backfill pass is over at once"},
-    {"bf_yield_sleep", "a backfill pass is over at once"},
+    {"max_rpc_cnt", "schedulers never wait for requests"},
+    {"bf_max_job_assoc", "any number of an association"},
+    {"bf_max_job_user_part", "any number of a user in a partition"},
     {"bf_busy_nodes", "the fullest node that has room"},
     {"bf_window_linear", "the time at which a job can start is found exactly"},
     {"bf_one_resv_per_job", "a job is planned in each of its partitions"},
 };
+
+/* Parameters that change no start here: of what happens while a pass goes on, of requests and of
+ * jobs that do not come to run. */
+static const char moot_parameters[] =
+    "bf_continue,bf_yield_interval,bf_yield_sleep,nohold_on_prolog_fail,enable_user_top,"
+    "salloc_wait_nodes,sbatch_wait_nodes,ignore_prefer_validation,kill_invalid_depend,no_env_cache,"
+    "validate_mode,step_retry_count,step_retry_time,disable_job_shrink,disable_hetjob_steps,"
+    "enable_hetjob_steps,enable_job_state_cache,default_gbytes,inventory_interval,max_depend_depth,"
+    "allow_zero_lic,send_user_signal,preempt_send_user_signal,requeue_setup_env_fail,"
+    "spec_cores_first,bf_node_space_size,build_queue_timeout,max_script_size,max_submit_line_size,"
+    "max_array_tasks,bb_array_stage_cnt,correspond_after_task_cnt";
 
 static void take_count(struct gsim_slurm_reading *r, const char *name, const char *value,
                        int64_t unit, int64_t *out) {
@@ -114,6 +125,9 @@ static bool take_backfill(struct gsim_slurm_reading *r, const char *name, const 
                   {"bf_resolution", GSIM_NS_PER_S, &out->bf_resolution_ns},
                   {"bf_window", 60 * GSIM_NS_PER_S, &out->bf_window_ns},
                   {"bf_max_job_test", 1, &out->bf_tests},
+                  {"bf_min_age_reserve", GSIM_NS_PER_S, &out->bf_min_age_ns},
+                  {"bf_min_prio_reserve", 1, &out->bf_min_priority},
+                  {"max_job_bf", 1, &out->bf_tests}, /* its name before Slurm 15.08 */
                   {"bf_max_job_start", 1, &out->bf_starts},
                   {"bf_max_job_user", 1, &out->bf_user_tests},
                   {"bf_max_job_part", 1, &out->bf_part_tests},
@@ -142,7 +156,7 @@ static bool take_victims(struct gsim_slurm_reading *r, const char *name, const c
 
 static void take_preempt_parameter(struct gsim_slurm_reading *r, const char *name,
                                    const char *value) {
-    if (!take_victims(r, name, value))
+    if (!take_victims(r, name, value) && !gsim_slurm_lists(moot_parameters, name, strlen(name)))
         gsim_slurm_note(r, name, value, "the key has no effect");
 }
 
@@ -152,7 +166,8 @@ static void take_parameter(struct gsim_slurm_reading *r, const char *name, const
         r->out->stops_at_limits = true;
     else if (strncasecmp(name, "preempt_", prefix) == 0 && take_victims(r, name + prefix, value))
         return;
-    else if (!take_backfill(r, name, value)) {
+    else if (!take_backfill(r, name, value) &&
+             !gsim_slurm_lists(moot_parameters, name, strlen(name))) {
         for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
             if (gsim_slurm_is(name, parameters[i].name)) {
                 gsim_slurm_note(r, name, value, parameters[i].assumed);
@@ -177,22 +192,26 @@ static void take_parameters(struct gsim_slurm_reading *r, const char *list,
 /* --- keys with a word ------------------------------------------------------------------------- */
 
 static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char *value) {
+    gsim_slurm_note_modes(r, value);
     if (has(value, "REQUEUE"))
         return GSIM_SLURM_PREEMPT_REQUEUE;
     if (has(value, "CANCEL"))
         return GSIM_SLURM_PREEMPT_CANCEL;
     if (!has(value, "SUSPEND"))
         return GSIM_SLURM_PREEMPT_OFF;
-    gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
     return GSIM_SLURM_PREEMPT_REQUEUE;
 }
 
 static void take_flags(struct gsim_slurm_reading *r, const char *value) {
     static const char *const others[] = {
-        "ACCRUE_ALWAYS",          "CALCULATE_RUNNING", "DEPTH_OBLIVIOUS", "INCR_ONLY",
-        "SMALL_RELATIVE_TO_TIME", "NO_NORMAL_ALL",     "NO_NORMAL_PART",  "NO_NORMAL_QOS",
-        "NO_NORMAL_ASSOC",        "NO_NORMAL_TRES",    "MAX_TRES_GRES"};
-    r->out->is_fair_tree = !has(value, "NO_FAIR_TREE");
+        "ACCRUE_ALWAYS",   "INCR_ONLY",      "SMALL_RELATIVE_TO_TIME",
+        "NO_NORMAL_ALL",   "NO_NORMAL_PART", "NO_NORMAL_QOS",
+        "NO_NORMAL_ASSOC", "NO_NORMAL_TRES", "MAX_TRES_GRES"};
+    bool is_oblivious = has(value, "DEPTH_OBLIVIOUS"); /* "automatically enables NO_FAIR_TREE" */
+    r->out->is_fair_tree = !has(value, "NO_FAIR_TREE") && !is_oblivious;
+    if (is_oblivious)
+        gsim_slurm_note(r, "PriorityFlags", "DEPTH_OBLIVIOUS",
+                        "the classic algorithm, in which depth counts");
     r->out->bills_most = has(value, "MAX_TRES");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (has(value, others[i]))
@@ -222,13 +241,8 @@ static void take_preempt_type(struct gsim_slurm_reading *r, const char *value) {
 
 /* CR_Core, CR_CPU_Memory, ...: what jobs use up beside GPUs. */
 static void take_select(struct gsim_slurm_reading *r, const char *value) {
-    static const char *const others[] = {"CR_ONE_TASK_PER_CORE",
-                                         "CR_CORE_DEFAULT_DIST_BLOCK",
-                                         "CR_PACK_NODES",
-                                         "CR_LLN",
-                                         "ENFORCE_BINDING_GRES",
-                                         "MULTIPLE_SHARING_GRES_PJ",
-                                         "ONE_TASK_PER_SHARING_GRES"};
+    static const char *const others[] = {"CR_PACK_NODES", "CR_LLN", "ENFORCE_BINDING_GRES",
+                                         "MULTIPLE_SHARING_GRES_PJ", "ONE_TASK_PER_SHARING_GRES"};
     static const char *const cpus[] = {"CR_CPU",        "CR_CORE",        "CR_SOCKET",
                                        "CR_CPU_MEMORY", "CR_CORE_MEMORY", "CR_SOCKET_MEMORY"};
     r->out->counts_cpus = false;
@@ -244,7 +258,9 @@ static void take_select(struct gsim_slurm_reading *r, const char *value) {
 
 static bool take_word(struct gsim_slurm_reading *r, const char *key, const char *value) {
     struct gsim_slurm *out = r->out;
-    if (gsim_slurm_is(key, "PriorityType"))
+    if (gsim_slurm_is(key, "FairShareDampeningFactor"))
+        take_whole(r, key, value, 1, &out->dampening);
+    else if (gsim_slurm_is(key, "PriorityType"))
         out->is_multifactor = !gsim_slurm_is(value, "priority/basic");
     else if (gsim_slurm_is(key, "PriorityFavorSmall"))
         out->favors_small = gsim_slurm_is(value, "YES") || gsim_slurm_is(value, "1") ||
@@ -276,11 +292,13 @@ static bool take_word(struct gsim_slurm_reading *r, const char *key, const char 
 
 /* Keys that say where and by what Slurm runs, not which job starts when; a word ends in '*' where
  * any key that begins so is meant. */
-static const char *const moot[] = {"AccountingStorage*",
+static const char *const moot[] = {"AccountingStor*",
                                    "Acct*",
                                    "Auth*",
                                    "BatchStartTimeout",
                                    "Boot*",
+                                   "Cache*",
+                                   "Checkpoint*",
                                    "ClusterName",
                                    "Cli*",
                                    "CommunicationParameters",
@@ -293,13 +311,16 @@ static const char *const moot[] = {"AccountingStorage*",
                                    "Cred*",
                                    "Cryp*",
                                    "Debug*",
+                                   "DefaultStorage*",
                                    "DependencyParameters",
                                    "DisableRootJobs",
                                    "Ep*",
                                    "Eio*",
                                    "Ext*",
+                                   "EnforcePartLimits", /* the trace's jobs were accepted */
                                    "Fast*",
                                    "First*",
+                                   "FrontEnd*",
                                    "GetEnvTimeout",
                                    "GresTypes",
                                    "Group*",
@@ -316,12 +337,14 @@ static const char *const moot[] = {"AccountingStorage*",
                                    "JobSubmit*",
                                    "KeepAliveTime",
                                    "KillOnBadExit",
+                                   "KillWait",
                                    "Launch*",
                                    "Log*",
                                    "Mail*",
                                    "MaxArraySize",
                                    "MaxBatchRequeue",
                                    "MaxDBDMsgs",
+                                   "MaxJobCount", /* the trace's jobs were accepted */
                                    "MaxJobId",
                                    "MaxNodeCount",
                                    "MaxStep*",
@@ -403,17 +426,13 @@ static const struct {
     {"PriorityWeightAssoc", "0", NULL},
     {"PrioritySiteFactorPlugin", "no site factor", NULL},
     {"PriorityUsageResetPeriod", "usage is never reset", NULL},
-    {"FairShareDampeningFactor", "1", "1"},
-    {"JobRequeue", "1: a job that gives way is requeued where the mode says so", "1"},
-    {"KillWait", "0: a job that is ended leaves its GPUs at once", NULL},
+    {"JobRequeue", "a job that gives way ends, as if none had asked for --requeue", "1"},
     {"Licenses", "licenses never lack", NULL},
-    {"MaxJobCount", "no job is turned away", "10000"},
     {"SuspendTime", "nodes are never powered down", "-1"},
     {"MaxMemPerCPU", as_logged, NULL},
     {"MaxMemPerNode", as_logged, NULL},
     {"DefMemPerCPU", as_logged, NULL},
     {"DefMemPerNode", as_logged, NULL},
-    {"EnforcePartLimits", "the jobs of the trace were accepted", NULL},
     {"JobSizeFactor", "the key has no effect", NULL},
     {"SelectType", "select/cons_tres: jobs share nodes by their GPUs, CPUs and memory",
      "select/cons_tres"},
@@ -445,6 +464,11 @@ static void note_key(struct gsim_slurm_reading *r, const char *key, const char *
         gsim_slurm_note(r, key, value, assumed);
 }
 
+/* Before Slurm 20.02 nodes were shared by select/cons_res, as they are by select/cons_tres. */
+static bool shares_nodes(const char *key, const char *value) {
+    return gsim_slurm_is(key, "SelectType") && gsim_slurm_is(value, "select/cons_res");
+}
+
 void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
     r->out->has_conf = true;
     if (is_unset(value) && !gsim_slurm_is(key, "PriorityDecayHalfLife") &&
@@ -452,7 +476,9 @@ void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const ch
         return;
     if (gsim_slurm_is(key, "ClusterName"))
         r->cluster = value;
+    if (gsim_slurm_is(key, "JobRequeue"))
+        r->is_requeued = gsim_slurm_is(value, "1");
     if (!take_word(r, key, value) && !take_weight(r, key, value) && !take_time(r, key, value) &&
-        !is_moot(key))
+        !is_moot(key) && !shares_nodes(key, value))
         note_key(r, key, value);
 }

@@ -52,6 +52,18 @@ void gsim_slurm_note(struct gsim_slurm_reading *r, const char *key, const char *
         *note = (struct gsim_slurm_note){what ? what : key, assumed, r->line};
 }
 
+void gsim_slurm_note_modes(struct gsim_slurm_reading *r, const char *value) {
+    if (gsim_slurm_lists(value, "SUSPEND", 7))
+        gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
+    else if (gsim_slurm_lists(value, "GANG", 4))
+        gsim_slurm_note(r, "PreemptMode", value, "jobs take no turns");
+    if (gsim_slurm_lists(value, "WITHIN", 6))
+        gsim_slurm_note(r, "PreemptMode", "WITHIN", "no job is preempted by one of its own QOS");
+    if (gsim_slurm_lists(value, "PRIORITY", 8))
+        gsim_slurm_note(r, "PreemptMode", "PRIORITY",
+                        "a job may be preempted by one of lower priority");
+}
+
 void gsim_slurm_refuse(struct gsim_slurm_reading *r, const char *key, const char *value,
                        const char *form) {
     r->status = gsim_fail(r->log, GSIM_BAD_INPUT, r->out->path, r->line, "%s: '%.80s' is not %s",

@@ -38,6 +38,7 @@ void gsim_slurm_defaults(struct gsim_slurm *slurm) {
         .bf_window_ns = 86400 * GSIM_NS_PER_S,
         .bf_tests = 500,
         .bf_array_plans = 20,
+        .dampening = 1,
     };
 }
 
@@ -142,6 +143,19 @@ static bool says_all_cpus(const struct gsim_slurm *slurm) {
     return says;
 }
 
+/* "For jobs to be requeued" by preemption "they must have the --requeue sbatch option set or the
+ * cluster wide JobRequeue parameter in slurm.conf must be set to 1" (slurm.conf(5)). */
+static void cancel_in_place_of_requeue(struct gsim_slurm *out) {
+    if (out->mode == GSIM_SLURM_PREEMPT_REQUEUE)
+        out->mode = GSIM_SLURM_PREEMPT_CANCEL;
+    for (uint32_t q = 0; q < out->n_qos; q++)
+        if (out->qos[q].mode == GSIM_SLURM_PREEMPT_REQUEUE)
+            out->qos[q].mode = GSIM_SLURM_PREEMPT_CANCEL;
+    for (uint32_t p = 0; p < out->n_partitions; p++)
+        if (out->partition[p].mode == GSIM_SLURM_PREEMPT_REQUEUE)
+            out->partition[p].mode = GSIM_SLURM_PREEMPT_CANCEL;
+}
+
 /* Settings that need the whole file. */
 static void finish(struct gsim_slurm_reading *r) {
     struct gsim_slurm *out = r->out;
@@ -151,6 +165,8 @@ static void finish(struct gsim_slurm_reading *r) {
     gsim_slurm_settle_assocs(r);
     gsim_slurm_measure_nodes(r);
     gsim_slurm_settle_sets(r);
+    if (!r->is_requeued)
+        cancel_in_place_of_requeue(out);
     bool limits = out->n_qos > 0 || out->n_assocs > 0;
     if (limits && !out->has_limits)
         gsim_slurm_note(r, "AccountingStorageEnforce", "",
@@ -173,7 +189,7 @@ enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, str
     char *text = NULL;
     gsim_slurm_defaults(out);
     out->path = path;
-    struct gsim_slurm_reading r = {.out = out, .arena = arena, .log = log};
+    struct gsim_slurm_reading r = {.out = out, .arena = arena, .log = log, .is_requeued = true};
     r.partition_default = gsim_slurm_partition_default();
     r.node_default = (struct gsim_slurm_node){.type = "", .features = "", .weight = 1};
     r.status = gsim_site_read_text(path, arena, &text, log);

@@ -237,19 +237,20 @@ static void take_billing(struct gsim_slurm_reading *r, const char *value,
 }
 
 static enum gsim_slurm_preempt record_mode(struct gsim_slurm_reading *r, const char *value) {
-    if (gsim_slurm_lists(value, "SUSPEND", 7))
-        gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
+    gsim_slurm_note_modes(r, value);
     return gsim_slurm_lists(value, "CANCEL", 6) ? GSIM_SLURM_PREEMPT_CANCEL
            : gsim_slurm_lists(value, "OFF", 3)  ? GSIM_SLURM_PREEMPT_OFF
                                                 : GSIM_SLURM_PREEMPT_REQUEUE;
 }
 
-/* Keys of a partition that say nothing of when jobs start, or repeat other records. */
+/* Keys of a partition that say nothing of when jobs start, some of them since the jobs of the trace
+ * were accepted there, or repeat other records. */
 static const char moot_keys[] =
-    "AllocNodes,AllowGroups,Hidden,RootOnly,ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
+    "AllocNodes,AllowGroups,AllowAccounts,AllowQos,DenyAccounts,DenyQos,Alternate,Hidden,RootOnly,"
+    "ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
     "DefMemPerCPU,DefMemPerNode,DefMemPerGPU,DefCpuPerGPU,MaxMemPerCPU,MaxMemPerNode,"
     "JobDefaults,ResumeTimeout,SuspendTimeout,SuspendTime,PowerDownOnIdle,CpuBind,MinNodes,"
-    "MaxNodes,Priority,NodeSets,QoS";
+    "MaxNodes,NodeSets,QoS";
 
 static void note_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
     bool is_usual = is_absent(value) || gsim_slurm_is(value, "ALL") || gsim_slurm_is(value, "NO") ||
@@ -281,15 +282,21 @@ static void take_record_word(struct gsim_slurm_reading *r, const char *key, cons
 
 static void take_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value,
                                struct gsim_slurm_partition *p) {
+    int64_t ignored;
     if (gsim_slurm_is(key, "MaxTime"))
         take_record_limit(r, key, value, &p->max_ns);
     else if (gsim_slurm_is(key, "DefaultTime"))
         take_record_limit(r, key, value, &p->default_ns);
-    else if (gsim_slurm_is(key, "PriorityTier"))
+    else if (gsim_slurm_is(key, "PriorityTier") || gsim_slurm_is(key, "PriorityJobFactor"))
+        take_rank(r, key, value,
+                  p->has_priority                      ? &ignored
+                  : gsim_slurm_is(key, "PriorityTier") ? &p->tier
+                                                       : &p->factor);
+    else if (gsim_slurm_is(key, "Priority")) {
         take_rank(r, key, value, &p->tier);
-    else if (gsim_slurm_is(key, "PriorityJobFactor"))
-        take_rank(r, key, value, &p->factor);
-    else
+        p->factor = p->tier;
+        p->has_priority = true;
+    } else
         take_record_word(r, key, value, p);
 }
 

@@ -53,6 +53,7 @@ struct gsim_slurm_qos {
     enum gsim_slurm_preempt mode;
     int64_t exempt_ns; /* PreemptExemptTime; -1: it is not set */
     bool goes_over_partition; /* the flag OverPartQOS */
+    bool plans_nothing; /* the flag NoReserve */
     struct gsim_slurm_limits limits;
 };
 
@@ -63,6 +64,7 @@ struct gsim_slurm_assoc {
     const char *parent; /* of an account; "": root */
     const char *qos; /* of jobs that name none; "": none */
     int64_t shares;
+    bool is_as_parent; /* fairshare=parent: no shares of its own */
     struct gsim_slurm_limits limits;
 };
 
@@ -72,6 +74,7 @@ struct gsim_slurm_partition {
     const char *qos; /* "": none */
     int64_t max_ns, default_ns; /* limits of jobs; -1: none */
     int64_t tier, factor; /* PriorityTier, PriorityJobFactor */
+    bool has_priority; /* Priority, which stands for both */
     int64_t gpu_milli, cpu_milli; /* TRESBillingWeights; -1: none are given */
     enum gsim_slurm_preempt mode;
     bool is_default;
@@ -142,10 +145,13 @@ struct gsim_slurm {
     enum gsim_slurm_preempt mode;
     int64_t weight[GSIM_SLURM_FACTORS];
     int64_t max_age_ns, half_life_ns, period_ns; /* half_life_ns 0: usage is never forgotten */
+    int64_t dampening; /* FairShareDampeningFactor */
     int64_t over_ns; /* OverTimeLimit */
     int64_t bf_interval_ns, bf_resolution_ns, bf_window_ns;
     int64_t bf_tests, bf_starts, bf_user_tests, bf_part_tests; /* jobs a pass; 0: any number */
     int64_t bf_array_plans; /* bf_max_job_array_resv: tasks of an array that are planned */
+    /* bf_min_age_reserve, bf_min_prio_reserve: jobs below have no plan */
+    int64_t bf_min_age_ns, bf_min_priority;
     struct gsim_slurm_qos *qos;
     struct gsim_slurm_assoc *assoc;
     struct gsim_slurm_partition *partition;

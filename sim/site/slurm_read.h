@@ -27,6 +27,7 @@ struct gsim_slurm_reading {
     struct gsim_slurm_partition partition_default; /* PartitionName=DEFAULT */
     struct gsim_slurm_node node_default;
     bool is_default; /* the open record is one of these two */
+    bool is_requeued; /* JobRequeue is not 0 */
     const char *cluster; /* ClusterName; NULL: the file does not say */
     struct gsim_slurm_node_set *set;
     uint32_t n_sets;
@@ -43,6 +44,8 @@ const char *gsim_slurm_keep(struct gsim_slurm_reading *r, const char *text, size
 /* what: "KEY=VALUE", cut where it is long. A note that is there already is not repeated. */
 void gsim_slurm_note(struct gsim_slurm_reading *r, const char *key, const char *value,
                      const char *assumed);
+/* Notes what a PreemptMode says that is not modelled. */
+void gsim_slurm_note_modes(struct gsim_slurm_reading *r, const char *value);
 void gsim_slurm_refuse(struct gsim_slurm_reading *r, const char *key, const char *value,
                        const char *form);
 

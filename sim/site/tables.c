@@ -103,12 +103,11 @@ static bool take_limits(struct gsim_slurm_reading *r, const char *column, const 
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static enum gsim_slurm_preempt table_mode(struct gsim_slurm_reading *r, const char *value) {
+    gsim_slurm_note_modes(r, value);
     if (gsim_slurm_lists(value, "CANCEL", 6))
         return GSIM_SLURM_PREEMPT_CANCEL;
     if (gsim_slurm_is(value, "cluster"))
         return GSIM_SLURM_PREEMPT_UNSET;
-    if (gsim_slurm_lists(value, "SUSPEND", 7))
-        gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
     return gsim_slurm_lists(value, "OFF", 3) ? GSIM_SLURM_PREEMPT_OFF : GSIM_SLURM_PREEMPT_REQUEUE;
 }
 
@@ -124,9 +123,7 @@ static void take_exempt(struct gsim_slurm_reading *r, const char *column, const 
 static void take_qos_flags(struct gsim_slurm_reading *r, const char *value,
                            struct gsim_slurm_qos *qos) {
     qos->goes_over_partition = gsim_slurm_lists(value, "OverPartQOS", 11);
-    if (gsim_slurm_lists(value, "NoReserve", 9))
-        gsim_slurm_note(r, "Flags", "NoReserve",
-                        "backfill plans jobs of the QOS as it plans others");
+    qos->plans_nothing = gsim_slurm_lists(value, "NoReserve", 9);
     if (gsim_slurm_lists(value, "Relative", 8))
         gsim_slurm_note(r, "Flags", "Relative", "limits of the QOS are amounts, not percentages");
 }
@@ -171,7 +168,7 @@ static void take_assoc(struct gsim_slurm_reading *r, const char *column, const c
         assoc->qos = gsim_slurm_keep(r, value, strlen(value));
     else if ((gsim_slurm_is(column, "Share") || gsim_slurm_is(column, "Fairshare")) &&
              gsim_slurm_is(value, "parent"))
-        gsim_slurm_note(r, "Fairshare", value, "one share of its own");
+        assoc->is_as_parent = true;
     else if (gsim_slurm_is(column, "Share") || gsim_slurm_is(column, "Fairshare")) {
         if (gsim_parse_int(value, &assoc->shares) != GSIM_PARSE_OK || assoc->shares < 0 ||
             assoc->shares > INT32_MAX)

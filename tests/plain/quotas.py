@@ -3,6 +3,8 @@
 quotas of one flavor or of several, borrowing, lending and the classic preemption, and trees of cohorts."""
 from fractions import Fraction
 
+S = 10**9
+
 
 class Circle(Exception):
     """The run has no end, and is an error (docs/kueue.md)."""
@@ -255,7 +257,7 @@ class Kueue:
         within = self.queue(job).within
 
         def may_go(other):
-            newer = (other.submit, other.number) > (job.submit, job.number)
+            newer = other.submit // S > job.submit // S  # of one second none is newer
             is_equal = within == "LowerOrNewerEqualPriority" and other.priority == job.priority
             return within != "Never" and (other.priority < job.priority or is_equal and newer)
         return [(other, None, False) for other in self.admitted

@@ -127,6 +127,9 @@ on "reclaimWithinCohort: LowerPriority spares equals" "b1 0-100 b2 1-200 a1 61-1
 queue a '' 4 '' '  preemption:\n    withinClusterQueue: LowerOrNewerEqualPriority' >q.yaml
 jobs j1,0,100,4,a,1 j2,1,100,4,a,0 j3,2,30,4,a,1
 on "an equal that is newer gives way, an older one does not" "j1 0-100 j2 130-230 j3 100-130" 4
+# Of one second, which is what Kubernetes tells apart, no job is newer (its pull request 1875).
+jobs j1,0,10,2,a,0 j2,1.2,50,3,a,0 j3,1.4,100,2,a,0
+on "and neither does one of the same second" "j1 0-10 j2 101-151 j3 1-101" 4
 # j2 (3 GPUs) waits, j3 passes it and runs when j1 ends: j2, older, takes its GPU back at once.
 jobs j1,0,10,2,a,0 j2,1,50,3,a,0 j3,2,100,2,a,0
 on "a job that passed an older one gives way to it" "j1 0-10 j2 10-60 j3 2-160" 4
@@ -153,8 +156,8 @@ jobs j2,0,10,4,b,0 j3,0,10,2,a,0 j8,0,10,4,a,0 j19,0,10,1,a,0
 # takes a's own quota; j33 borrows what is left, j2 comes back at 73. j2 was admitted again before j33 had left.
 jobs j2,0,57,4,b,0 j3,0,53,2,a,0 j8,0,10,4,a,0 j28,0,10,4,a,0 j33,53,22,1,a,0
 on "jobs that leave for one head leave together" "j2 0-130 j3 0-53 j8 53-63 j28 63-73 j33 53-85" 6
-jobs j2,0,10,4,b,0 j3,0,10,2,a,0 j8,0,10,4,a,0 j19,0,10,1,a,0
-expect "a circle of evictions at one instant is an error" 1 "t.csv:5: policy 'kueue': queue 'a' admits job 'j19' and evicts it again" \
+jobs j2,0,10,4,b,0 j3,0,10,2,a,0 j8,0,10,4,a,0 j19,1,10,1,a,0
+expect "a circle of evictions at one instant is an error" 1 "t.csv:2: policy 'kueue': queue 'b' admits job 'j2' and evicts it again" \
     timeout -s KILL 200 "$gsim" --policy kueue --device ideal --kueue-conf q.yaml --gpus-per-node 6 t.csv
 
 # --- flavors --------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ with the dumps behind it, and the log that sacct prints. tests/site/slurm.py hol
 import datetime
 import random
 
+from plain_slurm_accounts import draw_more
 from plain_slurm_jobs import choices_of
 from plain_slurm_preempt import Preemption, draw_preemption, exempt_text, level_of, lines_of
 from plain_slurm_priority import Priorities
@@ -61,6 +62,7 @@ class Site:
         self.wide_rng = random.Random(f"wide {seed}") if seed >= WIDE else None
         if self.wide_rng:
             self.draw_wide(self.wide_rng)
+        draw_more(self, random.Random(f"accounts {seed}"))
 
     def draw_wishes(self, r):
         """What jobs may ask for beside GPUs and a partition: features of nodes, several partitions, arrays whose
@@ -185,6 +187,8 @@ class Site:
                f"bf_max_job_test={self.bf_tests},bf_window={self.bf_window}"
                + (f",bf_max_job_array_resv={self.array_plans}" if self.array_plans != 20 else "")
                + "".join(f",bf_max_job_{what}={most}" for what, most in self.bf_most.items() if most)
+               + (f",bf_min_age_reserve={self.min_age}" if self.min_age else "")
+               + (f",bf_min_prio_reserve={self.min_priority}" if self.min_priority else "")
                + (",assoc_limit_stop" if self.stops else "")
                + (",preempt_youngest_first" if self.youngest and not self.strict_order else ""),
                "PriorityType=priority/multifactor", f"PriorityCalcPeriod={self.period // 60}",
@@ -193,6 +197,7 @@ class Site:
                f"PriorityFavorSmall={'YES' if self.favor_small else 'NO'}",
                f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}" + (",MAX_TRES" if self.bills_most else ""),
                *lines_of(self),
+               f"FairShareDampeningFactor={self.dampening}", f"JobRequeue={int(self.requeues)}",
                "AccountingStorageEnforce=associations" + (",limits,qos" if self.has_limits else ""),
                "GresTypes=gpu", "SelectType=select/cons_tres", f"SelectTypeParameters={self.select}" + (",LL_SHARED_GRES" if self.shards and self.least_loaded else "")]
         out += [f"PriorityWeight{k}={v}" for k, v in self.weight.items()]
@@ -205,7 +210,8 @@ class Site:
         for name, p in self.partitions.items():
             nodes = ",".join(f"n{i:02}" for i in p["nodes"])
             out.append(f"PartitionName={name} Nodes={nodes} Default={'YES' if name == 'gpu' else 'NO'} "
-                       f"MaxTime={p['max'] // 60} PriorityTier={p['tier']} PriorityJobFactor={p['factor']}"
+                       f"MaxTime={p['max'] // 60} "
+                       + (f"Priority={p['priority']}" if p["priority"] else f"PriorityTier={p['tier']} PriorityJobFactor={p['factor']}")
                        + (f" QOS={p['qos']}" if p["qos"] else "")
                        + (f" DefaultTime={self.default_time[name] // 60}" if name in self.default_time else "")
                        + (f" PreemptMode={self.modes[name]}" if self.preempt == "partition_prio" and name in self.modes else "")
@@ -222,23 +228,24 @@ class Site:
 
         out = ["", "Name|Priority|Preempt|PreemptMode|PreemptExemptTime|Flags|UsageFactor|" + "|".join(kinds)]
         for name, q in self.qos.items():
-            out.append(f"{name}|{q['priority']}|{q['preempt']}|{self.modes.get(name, 'cluster').lower() if self.preempt == 'qos' else 'cluster'}|{exempt_text(q['exempt'])}|{'OverPartQOS' if q['over'] else ''}|"
+            flags = ",".join(["OverPartQOS"] * q["over"] + ["NoReserve"] * q["no_reserve"])
+            out.append(f"{name}|{q['priority']}|{q['preempt']}|{self.modes.get(name, 'cluster').lower() if self.preempt == 'qos' else 'cluster'}|{exempt_text(q['exempt'])}|{flags}|"
                        f"{q['factor']:.6f}|" + "|".join(cell(q["limits"], k) for k in kinds))
         if self.has_assocs:
             kinds = ["GrpJobs", "GrpTRES", "MaxJobs"]
             out += ["", "Cluster|Account|User|Partition|Share|ParentName|" + "|".join(kinds)]
             rows = [("root", "", "", 1)] + [(a, "", p, s) for a, (p, s) in self.accounts.items()]
-            rows += [(a, u, "", s) for u, (a, s) in self.users.items()]
-            for account, user, parent, shares in rows:
-                limits = self.assoc_limits.get(user or account, {})
-                out.append(f"plain|{account}|{user}||{shares}|{parent}|"
+            rows += [(account, name, "", shares) for name, (_, account, shares) in self.assocs.items()]
+            for account, name, parent, shares in rows:
+                limits = self.assoc_limits.get(name or account, {})
+                out.append(f"plain|{account}|{name.split('@')[0]}||{shares}|{parent}|"
                            + "|".join(cell(limits, k) for k in kinds))
         for resv in self.reservations:
-            users = ",".join(resv["users"]) or "(null)"
+            users, accounts = (",".join(resv[names]) or "(null)" for names in ("users", "accounts"))
             out += ["", f"ReservationName={resv['name']} StartTime={self.clock(resv['start'])} "
                     f"EndTime={self.clock(resv['end'])}", "   Nodes="
                     + ",".join(f"n{i:02}" for i in resv["nodes"]) + " Flags=MAINT,SPEC_NODES",
-                    f"   Users={users} Accounts=(null) State=INACTIVE"]
+                    f"   Users={users} Accounts={accounts} State=INACTIVE"]
         return out
 
 
@@ -319,7 +326,9 @@ class Plain(Preemption, Priorities):
         if "Jobs" in kind:
             return len(jobs)
         if kind == "GrpTRESRunMins":
-            return sum(self.amount(j) * (j["start"] + j["limit"] - self.now) for j in jobs)
+            # of _handle_tres_run_secs in priority_multifactor.c: the time that has passed is taken off each period
+            tick = self.now // self.site.period * self.site.period
+            return sum(self.amount(j) * max(0, j["start"] + j["limit"] - max(tick, j["start"])) for j in jobs) // 60 * 60
         return sum(self.amount(j) for j in jobs)
 
     def amount(self, job):
@@ -346,11 +355,12 @@ class Plain(Preemption, Priorities):
         both = [q for q in ([own, part] if self.site.qos[own]["over"] else [part, own]) if q]
         return both[:1] if len(set(both)) == 1 else both
 
-    def limits_let(self, job):
+    def limits_let(self, job, part=""):
+        """part: only of the limits whose kind has it in its name, "Jobs" or "TRES"."""
         site = self.site
         if not site.has_limits:
             return True
-        for kind in self.kinds_of_limits():
+        for kind in [kind for kind in self.kinds_of_limits() if part in kind]:
             of = [q for q in self.qos_of(job) if kind in site.qos[q]["limits"]]
             if of:
                 jobs = [j for j in self.running if of[0] in self.qos_of(j)]
@@ -380,22 +390,32 @@ class Plain(Preemption, Priorities):
                 jobs = [j for j in self.running if name in self.chain(j)]
                 if not self.room(kind, job, limits[kind], jobs):
                     return False
-            if kind == "MaxJobsPU" and "MaxJobs" in limits:
-                jobs = [j for j in self.running if j["user"] == job["user"]]
+            # of acct_policy.c: not where a QOS of the job has MaxJobsPA
+            if kind == "MaxJobsPU" and "MaxJobs" in limits and not any("MaxJobsPA" in self.site.qos[q]["limits"] for q in self.qos_of(job)):
+                jobs = [j for j in self.running if self.chain(j)[0] == self.chain(job)[0]]
                 return self.room(kind, job, limits["MaxJobs"], jobs)
         return True
 
     # --- nodes
     def is_clear(self, job, node, at, planned):
         """Whether no window of the node meets the job's time, if it starts then."""
-        last = at + job["limit"]
-        for start, end in planned.get(node, ()):
-            if start < last and at < end:
+        last = at + self.tested_limit(job, planned)
+        for start, end in (planned or {}).get(node, ()):
+            # of backfill.c: a job that would end as a plan begins does not start before it
+            if (start < last or start == last and at == self.now) and at < end:
                 return False
         for r in self.site.reservations:
-            if r["start"] < last and at < r["end"] and node in r["nodes"] and job["user"] not in r["users"]:
+            may_enter = job["user"] in r["users"] or job["account"] in r["accounts"]
+            if r["start"] < last and at < r["end"] and node in r["nodes"] and not may_enter:
                 return False
         return True
+
+    def tested_limit(self, job, planned):
+        """Backfill tests a job whose QOS has NoReserve as one of a minute, where any job may be preempted."""
+        return 60 if planned is not None and self.is_standby(job) and self.site.mode != "OFF" else job["limit"]
+
+    def is_standby(self, job):
+        return self.site.qos[job["qos"]]["no_reserve"]
 
     def choose(self, job, free):
         """Nodes and GPUs of each, from the GPUs that could be had (by node)."""
@@ -487,7 +507,7 @@ class Plain(Preemption, Priorities):
     def usable(self, job, free, closed, jobs=None):
         beside = self.running if jobs is None else jobs
         had = {n: self.had_of(job, n, free[n], beside) for n in job["nodes"] if n not in closed}
-        return {n: gpus for n, gpus in had.items() if gpus and self.is_clear(job, n, self.now, {})}
+        return {n: gpus for n, gpus in had.items() if gpus and self.is_clear(job, n, self.now, None)}
 
     def start(self, job, chosen):
         self.charge(self.now)
@@ -540,39 +560,51 @@ class Plain(Preemption, Priorities):
         return self.choose(job, self.usable(job, self.free_now(), closed))
 
     def backfill(self):
-        site, planned, tests, starts, of_array, had = self.site, {}, 0, 0, {}, {}
+        site, planned, tests, starts, of_array, had, done = self.site, {}, 0, 0, {}, {}, set()
         step = site.bf_resolution
         self.changed = False
         for job, partition in self.order():
             if not site.shards and not any(room[0] for room in self.free_now().values()):
                 break
-            if job in self.running or not self.array_lets(job):
+            if job in self.running or not self.array_lets(job) or (job["array"], partition) in done:
                 continue
             job["partition"] = partition
-            if not self.limits_let(job):
+            if not self.limits_let(job, "Jobs"):
                 continue
             if (site.bf_tests and tests == site.bf_tests) or (site.bf_most["start"] and starts == site.bf_most["start"]):
                 break
-            if any(self.has_had_enough(had, what, job) for what in ("user", "part")):
+            if self.has_had_enough(had, job):
                 continue
             tests += 1
+            # of an array no further task is looked at, but behind one that starts, or has a plan that is not the last
+            own = {(job["array"], partition)} if job["array"] else set()
+            done |= own
             at, chosen = self.earliest_way(job, planned)
+            if at is None or not self.limits_let(job, "TRES"):
+                continue
             if at == self.now:
                 self.start(job, chosen)
                 starts += 1
-            elif at is not None:
+                done -= own
+            elif (not self.is_standby(job) and self.now - job["eligible"] >= site.min_age
+                  and job["priority"][partition] >= site.min_priority):
                 of_array[job["array"]] = of_array.get(job["array"], 0) + 1
                 if job["array"] and of_array[job["array"]] > site.array_plans:
                     continue
-                end = -(-(at + job["limit"]) // step) * step
+                if of_array[job["array"]] < site.array_plans:
+                    done -= own
+                begin = max(at // step * step, self.now)
+                end = max((at + job["limit"]) // step * step, begin + step)
                 for node, _ in chosen:
-                    planned.setdefault(node, []).append((at // step * step, end))
+                    planned.setdefault(node, []).append((begin, end))
 
-    def has_had_enough(self, had, what, job):
-        """Counts a look at a job of this user, or in this partition; more than so many there are not in a pass."""
-        most, key = self.site.bf_most[what], (what, job["user" if what == "user" else "partition"])
-        had[key] = had.get(key, 0) + 1
-        return most > 0 and had[key] > most
+    def has_had_enough(self, had, job):
+        """Counts a look at a job of this user, in this partition; more than so many of either there are not in a pass."""
+        keys = [("part", job["partition"]), ("user", job["user"])]
+        if any(0 < self.site.bf_most[key[0]] <= had.get(key, 0) for key in keys):
+            return True
+        had.update({key: had.get(key, 0) + 1 for key in keys})
+        return False
 
     def earliest_way(self, job, planned):
         best = (None, None)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The jobs of a site of plain_slurm.py, and which features let them have a node."""
 
+from plain_slurm_accounts import draw_accounts_of_jobs
+
 
 def draw_jobs(site, n):
     r, at, jobs = site.rng, 0, []
@@ -25,11 +27,24 @@ def draw_jobs(site, n):
         draw_wishes(site, jobs)
     if site.wide_rng:
         draw_widely(site, jobs)
+    draw_accounts_of_jobs(site, jobs)
     for job in jobs:
         job.setdefault("lies_on", 0)
         job.setdefault("says_limit", True)
         draw_shards(site, job)
+    make_tasks_alike(jobs)
     return jobs
+
+
+def make_tasks_alike(jobs):
+    """Tasks of an array ask for what its first one asks for."""
+    first = {}
+    for job in jobs:
+        if job["array"]:
+            its = first.setdefault(job["array"], job)
+            job.update({key: its[key] for key in ("gpus", "cpus", "mem", "limit", "user", "account", "partition", "named",
+                                                  "qos", "type", "features", "lies_on", "says_limit", "part")})
+            job["run"] = min(job["run"], job["limit"])
 
 
 def draw_widely(site, jobs):
@@ -101,9 +116,9 @@ def draw_wishes(site, jobs):
             job["named"] = r.choice([["gpu", "short"], ["short", "gpu"]])
         wide = max(len(site.partitions[p]["nodes"]) for p in job["named"]) * site.width
         job["gpus"] = min(job["gpus"], wide)
-        features = r.choice(FORMS) if r.random() < 0.4 else ""
-        nodes = {n for p in job["named"] for n in site.partitions[p]["nodes"] if any(choices_of(features, site.features[n]))}
-        job["features"] = features if len(nodes) * site.width >= job["gpus"] else ""
+        job["features"] = r.choice(FORMS) if r.random() < 0.4 else ""
+        if most_nodes(site, job) * site.width < job["gpus"]:
+            job["features"] = ""  # the job would wait for ever
         if left == 0 and r.random() < 0.08:
             left, array, at_once = r.randint(3, 9), job["id"], r.randint(1, 3)
         if left:

@@ -45,7 +45,8 @@ class Preemption:
         return site.preempt == "partition_prio" and tier[victim["partition"]] < tier[job["partition"]]
 
     def mode_of(self, victim):
-        return self.site.modes.get(victim["qos" if self.site.preempt == "qos" else "partition"], self.site.mode)
+        mode = self.site.modes.get(victim["qos" if self.site.preempt == "qos" else "partition"], self.site.mode)
+        return "CANCEL" if mode == "REQUEUE" and not self.site.requeues else mode
 
     def exempt_until(self, victim):
         times = [self.site.qos[q]["exempt"] for q in self.qos_of(victim)]

@@ -3,6 +3,8 @@
 sum of the factors."""
 from fractions import Fraction
 
+from plain_slurm_accounts import association_of, shared_by
+
 NEVER = 1 << 62
 
 
@@ -14,12 +16,12 @@ class Priorities:
     # --- usage
     def children(self, parent):
         site = self.site
-        kids = [("a", a, s) for a, (p, s) in site.accounts.items() if p == parent]
-        return kids + [("u", u, s) for u, (a, s) in site.users.items() if a == parent]
+        kids = [("a", a, s) for a, (p, s) in site.accounts.items() if s != "parent" and shared_by(site, p) == parent]
+        return kids + [("u", name, s) for name, (_, a, s) in site.assocs.items() if shared_by(site, a) == parent]
 
     def chain(self, job):
         if "chain" not in job:
-            out, account = [job["user"]], job["account"]
+            out, account = [association_of(self.site, job["user"], job["account"])], job["account"]
             while account != "root":
                 out.append(account)
                 account = self.site.accounts[account][0]
@@ -43,7 +45,7 @@ class Priorities:
     def rank(self, at):
         """Fair-share factors as of a time, which is the end of a period."""
         if self.site.fair_tree:
-            users = [u for u in self.site.users if u in self.known_users()]
+            users = [u for u in self.site.assocs if u in self.known_users()]
             self.n_users = len(users)
             self.left = self.rank_no = self.n_users
             self.walk([(c, "root") for c in self.kids("root")], False)
@@ -52,7 +54,7 @@ class Priorities:
 
     def known_users(self):
         if self.known is None:
-            self.known = set(self.site.users) if self.site.has_assocs else {j["user"] for j in self.jobs}
+            self.known = set(self.site.assocs) if self.site.has_assocs else {self.chain(j)[0] for j in self.jobs}
         return self.known
 
     def kids(self, parent):
@@ -63,9 +65,16 @@ class Priorities:
                 if (k[0] == "u" and k[1] in known) or (k[0] == "a" and (accounts is None or k[1] in accounts))]
 
     def level(self, kid, parent):
-        shares = Fraction(kid[2], sum(k[2] for k in self.kids(parent)))
+        if kid[2] == "parent":
+            return NEVER
+        if kid[2] == 0:
+            return 0
+        shares = Fraction(kid[2], self.level_shares(parent))
         used, all_used = self.usage.get(kid[1], 0), self.usage.get(parent, 0)
         return NEVER if not used or not all_used else float(shares) / (used / all_used)
+
+    def level_shares(self, parent):
+        return sum(k[2] for k in self.kids(parent) if k[2] != "parent")
 
     def walk(self, kids, tied):
         order = sorted(((-self.level(k, p), k[0] == "a", k) for k, p in kids), key=lambda x: x[:2])
@@ -86,17 +95,20 @@ class Priorities:
             self.walk(below, same)
 
     def classic(self, parent, usage, shares):
-        kids, total = self.kids(parent), self.usage.get("root", 0)
-        for kind, name, share in kids:
-            part = Fraction(share, sum(k[2] for k in kids))
+        """What a child of the root uses is its own usage alone; where no child has shares, it is the parent's."""
+        total, all_shares = self.usage.get("root", 0), self.level_shares(parent)
+        for kind, name, share in self.kids(parent):
             own = self.usage.get(name, 0) / total if total else 0
-            effective = own + (float(usage) - own) * float(part)
-            if not total:
-                effective = float(part) * float(usage)
-            if kind == "u":
-                self.factors[name] = 2 ** (-effective / float(shares * part))
+            if share == "parent":
+                effective, part = usage, shares
             else:
-                self.classic(name, effective, shares * part)
+                part = shares * Fraction(share, all_shares) if all_shares else Fraction(0)
+                effective = (own if parent == "root" else own + (float(usage) - own) * share / all_shares if all_shares
+                             else usage)
+            if kind == "u":
+                self.factors[name] = 2 ** (-effective / float(part) / self.site.dampening) if part else 0
+            else:
+                self.classic(name, effective, part)
 
     def size(self, job):
         """The mean of the job's part of all nodes, of which it takes one unless it asks for a number, and of all CPUs. The
@@ -124,7 +136,7 @@ class Priorities:
         w, (above, below), max_age = self.site.weight, self.lasting(job, partition), self.site.max_age
         age = min(max(0, self.ticked - job["eligible"]), max_age)
         above, below = above * max_age + w["Age"] * age * below, below * max_age
-        fair = self.factors.get(job["user"], 0)
+        fair = self.factors.get(self.chain(job)[0], 0)
         if isinstance(fair, Fraction):
             total = above * fair.denominator + w["Fairshare"] * fair.numerator * below
             return max(1, total // (below * fair.denominator))
