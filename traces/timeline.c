@@ -72,6 +72,24 @@ static bool is_launch(const char *name) {
     return strstr(name, "Launch") || strstr(name, "Memcpy") || strstr(name, "Memset");
 }
 
+/* Of records that begin in one instant, an iteration stands before its first call. */
+static bool sort_by_time(const struct gsim_timeline *timeline, int64_t *keys, uint32_t *out,
+                         uint32_t *order) {
+    const struct gsim_timeline_record *record = timeline->record;
+    uint32_t *first = order, n = 0;
+    for (int is_call = 0; is_call < 2; is_call++)
+        for (uint32_t i = 0; i < timeline->n; i++)
+            if ((record[i].what != GSIM_TIMELINE_ITERATION) == is_call)
+                first[n++] = i;
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = record[first[i]].begin_ns;
+    if (!gsim_sort_order(keys, out, n))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = first[out[i]];
+    return true;
+}
+
 static enum gsim_status sort(struct joining *j) {
     struct gsim_timeline *timeline = j->timeline;
     int64_t *keys = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *keys);
@@ -81,9 +99,7 @@ static enum gsim_status sort(struct joining *j) {
     j->is_called = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *j->is_called);
     if (!keys || !by_begin || !order || !j->work || !j->is_called)
         return gsim_no_memory(timeline->log, "joining a timeline");
-    for (uint32_t i = 0; i < timeline->n; i++)
-        keys[i] = timeline->record[i].begin_ns;
-    if (!gsim_sort_order(keys, by_begin, timeline->n))
+    if (!sort_by_time(timeline, keys, by_begin, order))
         return gsim_no_memory(timeline->log, "joining a timeline");
     for (uint32_t i = 0; i < timeline->n; i++)
         keys[i] = timeline->record[by_begin[i]].corr;
@@ -251,6 +267,20 @@ static void count_uncalled(struct joining *j) {
     }
 }
 
+static void count_beside(struct joining *j) {
+    struct gsim_timeline_left *left = &j->timeline->left;
+    int64_t until_ns = INT64_MIN;
+    for (uint32_t i = 0; i < j->timeline->n; i++) {
+        const struct gsim_timeline_record *work = &j->timeline->record[j->by_time[i]];
+        if (!is_work(work))
+            continue;
+        int64_t end_ns = end_of(work);
+        if (work->begin_ns < until_ns)
+            left->beside_ns += (end_ns < until_ns ? end_ns : until_ns) - work->begin_ns;
+        until_ns = later(until_ns, end_ns);
+    }
+}
+
 /* Walks the iterations, which follow each other, and counts the calls in them and outside. */
 static enum gsim_status walk_all(struct joining *j, uint32_t n_iterations) {
     struct gsim_timeline *timeline = j->timeline;
@@ -326,6 +356,7 @@ enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline) {
     if (status != GSIM_OK)
         return status;
     count_uncalled(&j);
+    count_beside(&j);
     status = check(&j, n_calls);
     if (status != GSIM_OK)
         return status;
