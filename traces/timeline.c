@@ -51,6 +51,7 @@ struct joining {
     uint32_t *by_time, *work; /* records */
     uint32_t n_work;
     bool *is_called; /* by record: work that has a call */
+    bool *is_launched; /* by record: work that is in the program already */
     int64_t joined_ns; /* the work of all calls */
     int64_t *stream_end_ns; /* by record of work: the end of all work launched up to it */
 };
@@ -97,7 +98,8 @@ static enum gsim_status sort(struct joining *j) {
     uint32_t *order = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *order);
     j->work = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *j->work);
     j->is_called = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *j->is_called);
-    if (!keys || !by_begin || !order || !j->work || !j->is_called)
+    j->is_launched = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *j->is_launched);
+    if (!keys || !by_begin || !order || !j->work || !j->is_called || !j->is_launched)
         return gsim_no_memory(timeline->log, "joining a timeline");
     if (!sort_by_time(timeline, keys, by_begin, order))
         return gsim_no_memory(timeline->log, "joining a timeline");
@@ -181,6 +183,8 @@ static bool is_waited_for(const struct gsim_timeline_record *call,
     return work->what == GSIM_TIMELINE_COPY && end_of(work) <= end_of(call);
 }
 
+/* Of two calls of one correlation, as a call of the runtime and that of the driver within it may
+ * have, the first has launched the work. */
 static enum gsim_status launch(struct walking *w, const struct gsim_timeline_record *call,
                                uint32_t place) {
     struct joining *j = w->join;
@@ -191,6 +195,9 @@ static enum gsim_status launch(struct walking *w, const struct gsim_timeline_rec
     for (; status == GSIM_OK && place < j->n_work && record[j->work[place]].corr == call->corr;
          place++) {
         const struct gsim_timeline_record *work = &record[j->work[place]];
+        if (j->is_launched[j->work[place]])
+            continue;
+        j->is_launched[j->work[place]] = true;
         is_waited |= is_waited_for(call, work);
         if (is_waited)
             at_ns = later(call->begin_ns, work->begin_ns);

@@ -600,6 +600,22 @@ static void work_of_streams_that_ran_beside_each_other(void **state) {
     assert_non_null(strstr(f->log.warnings[0].text, "they last 16 us in all, in 12 us of the GPU"));
 }
 
+/* The driver's call within one of the runtime, of one correlation: the kernel is launched once. */
+static void two_calls_of_one_correlation(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    assert_int_equal(import(f,
+                            ROWS "iteration,0,20000,,,,,,,i\ncall,0,2000,1,,,,,,cudaLaunchKernel\n"
+                                 "call,500,1000,1,,,,,,cuLaunchKernel\n"
+                                 "kernel,3000,5000,1,7,1,1,1,0,k\n",
+                            &app),
+                     GSIM_OK);
+    assert_int_equal(app.n_calls, 1);
+    assert_int_equal(app.calls[0].host_ns, 2000);
+    assert_int_equal(app.gap_ns, 18000);
+    assert_int_equal(f->log.n_warnings, 0);
+}
+
 #define ON_GPU(gpu)                                                                                \
     "{\"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, \"dur\": 1, \"args\": {\"device\": " gpu "}}"
 
@@ -651,6 +667,7 @@ int main(void) {
         TEST(timelines_that_are_no_program),
         TEST(work_of_streams_that_ran_beside_each_other),
         TEST(a_program_is_of_one_gpu),
+        TEST(two_calls_of_one_correlation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
