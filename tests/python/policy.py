@@ -386,7 +386,7 @@ def test_arrange():
 
     def on_gpu(self, plan):
         for job in self.view.changes.arrived:
-            plan.place_on(job, [0])
+            plan.place_on(job, [self.view.open_gpu()])
 
     for policy in (made(open=opened, decide=on_gpu, shares_gpus=True),
                    made(decide=arranged, shares_gpus=True)):
