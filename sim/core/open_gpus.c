@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The GPUs that one more job could go to, in the order in which policies that share GPUs fill them:
  * those with the fewest jobs first, then by number. Idle GPUs are found by the bits of placement;
- * arranged ones, with clients or without, stand in an index by clients and number, with the memory that each lacks
- * (negative: has left) as its size. */
+ * arranged ones, with clients or without, stand in an index by clients and number, with the memory
+ * that each lacks (negative: has left) as its size. */
 #include "sim/core/core.h"
 
 void gsim_cluster_note_open(struct gsim_cluster *c, uint32_t gpu) {
