@@ -14,6 +14,8 @@ do for [k = 1 : rows1] {
     mean = real(word(name_of(name), 1))
     most = mean > most ? mean : most
 }
+# Beside long names the axis lies at the right, where its label would leave the page.
+if (longest > 16 && has_intervals) { set xlabel offset screen -0.2, 0 }
 ten(x) = 10.0 ** floor(log10(x))
 if (longest > 16 && most > 0) {
     apart = most / ten(most) < 2 ? ten(most) : most / ten(most) < 5 ? 2 * ten(most) : 5 * ten(most)

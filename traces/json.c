@@ -152,6 +152,9 @@ static enum gsim_status read_all(struct json *j, struct gsim_input *input) {
         enum gsim_status status = gsim_input_read(input, &bytes, &n, j->log);
         if (status != GSIM_OK)
             return status;
+        if (n == 0 && !j->chunk) /* yajl cannot end what it has not begun */
+            return gsim_fail(j->log, GSIM_BAD_INPUT, j->path, 0,
+                             "the file is empty; JSON is expected");
         if (n == 0) /* brackets that are still open are reported now */
             return after(j, yajl_complete_parse(j->parser));
         j->chunk = bytes;

@@ -51,6 +51,7 @@ struct joining {
     uint32_t *by_time, *work; /* records */
     uint32_t n_work;
     bool *is_called; /* by record: work that has a call */
+    bool *is_launched; /* by record: work that is in the program already */
     int64_t joined_ns; /* the work of all calls */
     int64_t *stream_end_ns; /* by record of work: the end of all work launched up to it */
 };
@@ -72,6 +73,24 @@ static bool is_launch(const char *name) {
     return strstr(name, "Launch") || strstr(name, "Memcpy") || strstr(name, "Memset");
 }
 
+/* Of records that begin in one instant, an iteration stands before its first call. */
+static bool sort_by_time(const struct gsim_timeline *timeline, int64_t *keys, uint32_t *out,
+                         uint32_t *order) {
+    const struct gsim_timeline_record *record = timeline->record;
+    uint32_t *first = order, n = 0;
+    for (int is_call = 0; is_call < 2; is_call++)
+        for (uint32_t i = 0; i < timeline->n; i++)
+            if ((record[i].what != GSIM_TIMELINE_ITERATION) == is_call)
+                first[n++] = i;
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = record[first[i]].begin_ns;
+    if (!gsim_sort_order(keys, out, n))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = first[out[i]];
+    return true;
+}
+
 static enum gsim_status sort(struct joining *j) {
     struct gsim_timeline *timeline = j->timeline;
     int64_t *keys = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *keys);
@@ -79,11 +98,10 @@ static enum gsim_status sort(struct joining *j) {
     uint32_t *order = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *order);
     j->work = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *j->work);
     j->is_called = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *j->is_called);
-    if (!keys || !by_begin || !order || !j->work || !j->is_called)
+    j->is_launched = gsim_arena_array(timeline->arena, timeline->n + 1, sizeof *j->is_launched);
+    if (!keys || !by_begin || !order || !j->work || !j->is_called || !j->is_launched)
         return gsim_no_memory(timeline->log, "joining a timeline");
-    for (uint32_t i = 0; i < timeline->n; i++)
-        keys[i] = timeline->record[i].begin_ns;
-    if (!gsim_sort_order(keys, by_begin, timeline->n))
+    if (!sort_by_time(timeline, keys, by_begin, order))
         return gsim_no_memory(timeline->log, "joining a timeline");
     for (uint32_t i = 0; i < timeline->n; i++)
         keys[i] = timeline->record[by_begin[i]].corr;
@@ -165,6 +183,8 @@ static bool is_waited_for(const struct gsim_timeline_record *call,
     return work->what == GSIM_TIMELINE_COPY && end_of(work) <= end_of(call);
 }
 
+/* Of two calls of one correlation, as a call of the runtime and that of the driver within it may
+ * have, the first has launched the work. */
 static enum gsim_status launch(struct walking *w, const struct gsim_timeline_record *call,
                                uint32_t place) {
     struct joining *j = w->join;
@@ -175,6 +195,9 @@ static enum gsim_status launch(struct walking *w, const struct gsim_timeline_rec
     for (; status == GSIM_OK && place < j->n_work && record[j->work[place]].corr == call->corr;
          place++) {
         const struct gsim_timeline_record *work = &record[j->work[place]];
+        if (j->is_launched[j->work[place]])
+            continue;
+        j->is_launched[j->work[place]] = true;
         is_waited |= is_waited_for(call, work);
         if (is_waited)
             at_ns = later(call->begin_ns, work->begin_ns);
@@ -248,6 +271,20 @@ static void count_uncalled(struct joining *j) {
         left->uncalled_ns += work->dur_ns;
         if (left->uncalled_line == 0)
             left->uncalled_line = work->line;
+    }
+}
+
+static void count_beside(struct joining *j) {
+    struct gsim_timeline_left *left = &j->timeline->left;
+    int64_t until_ns = INT64_MIN;
+    for (uint32_t i = 0; i < j->timeline->n; i++) {
+        const struct gsim_timeline_record *work = &j->timeline->record[j->by_time[i]];
+        if (!is_work(work))
+            continue;
+        int64_t end_ns = end_of(work);
+        if (work->begin_ns < until_ns)
+            left->beside_ns += (end_ns < until_ns ? end_ns : until_ns) - work->begin_ns;
+        until_ns = later(until_ns, end_ns);
     }
 }
 
@@ -326,6 +363,7 @@ enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline) {
     if (status != GSIM_OK)
         return status;
     count_uncalled(&j);
+    count_beside(&j);
     status = check(&j, n_calls);
     if (status != GSIM_OK)
         return status;

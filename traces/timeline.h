@@ -27,6 +27,7 @@ struct gsim_timeline_record {
     int64_t line; /* for messages; 0: none */
     int64_t blocks, threads, registers, shared_bytes; /* of a kernel; 0: not given */
     uint32_t name; /* in names */
+    uint32_t gpu; /* of a kernel: its GPU's number + 1; 0: not given */
     uint8_t what; /* enum gsim_timeline_what */
 };
 
@@ -68,6 +69,7 @@ struct gsim_timeline_left {
     uint32_t n_early; /* work that begins before the call that launches it */
     int64_t early_line;
     uint32_t n_other; /* iterations with another sequence of calls */
+    int64_t beside_ns; /* work that ran while other work did */
 };
 
 struct gsim_timeline {
@@ -77,6 +79,7 @@ struct gsim_timeline {
     struct gsim_builder *names; /* only for its tables of names: APP names, MODEL kinds */
     const char *kind; /* the kind that is wanted; NULL: the only one */
     const char *gpu; /* as the file names it; NULL: not given */
+    uint32_t used_gpu; /* of the kernels so far; 0: none has named one */
     struct gsim_timeline_record *record;
     uint32_t n, capacity;
     struct gsim_timeline_step *step;

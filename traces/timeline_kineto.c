@@ -105,6 +105,11 @@ static void take_argument(struct kineto *k, enum gsim_json_kind kind, const char
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
         if (strcmp(key, arguments[i].key) == 0)
             gsim_chrome_number(kind, text, arguments[i].out);
+    int64_t gpu = -1;
+    if (strcmp(key, "device") == 0)
+        gsim_chrome_number(kind, text, &gpu);
+    if (gpu >= 0 && gpu < INT32_MAX)
+        k->record.gpu = (uint32_t)gpu + 1;
 }
 
 static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,

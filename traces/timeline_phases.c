@@ -36,20 +36,45 @@ static enum gsim_status set_phases(struct gsim_timeline *timeline, uint32_t n) {
     return timeline->phase ? GSIM_OK : gsim_no_memory(timeline->log, "folding a timeline");
 }
 
-enum gsim_status gsim_timeline_keep_common(struct gsim_timeline *timeline) {
-    uint32_t best = 0, most = 0, n = 0;
-    for (uint32_t i = 0; i < timeline->n_iterations; i++) {
-        uint32_t n_same = 0;
-        for (uint32_t k = 0; k < timeline->n_iterations; k++)
-            n_same += is_same_sequence(timeline, &timeline->iteration[i], &timeline->iteration[k]);
-        if (n_same >= most && timeline->iteration[i].n > 0) {
-            most = n_same;
-            best = i;
-        }
+/* Sequences, each by the first iteration that has it, and how many have it. */
+struct sequences {
+    uint32_t *first, *count; /* by sequence */
+    uint32_t *of; /* by iteration: its sequence */
+    uint32_t n;
+};
+
+static bool find_sequences(const struct gsim_timeline *timeline, struct sequences *s) {
+    uint32_t n = timeline->n_iterations;
+    s->first = gsim_arena_array(timeline->arena, n, sizeof *s->first);
+    s->count = gsim_arena_array(timeline->arena, n, sizeof *s->count);
+    s->of = gsim_arena_array(timeline->arena, n, sizeof *s->of);
+    if (!s->first || !s->count || !s->of)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = 0;
+        while (k < s->n && !is_same_sequence(timeline, &timeline->iteration[s->first[k]],
+                                             &timeline->iteration[i]))
+            k++;
+        if (k == s->n)
+            s->first[s->n++] = i;
+        s->count[k]++;
+        s->of[i] = k;
     }
-    struct gsim_timeline_iteration model = timeline->iteration[best];
+    return true;
+}
+
+enum gsim_status gsim_timeline_keep_common(struct gsim_timeline *timeline) {
+    struct sequences s = {0};
+    uint32_t best = 0, most = 0, n = 0;
+    if (!find_sequences(timeline, &s))
+        return gsim_no_memory(timeline->log, "folding a timeline");
     for (uint32_t i = 0; i < timeline->n_iterations; i++)
-        if (is_same_sequence(timeline, &model, &timeline->iteration[i]))
+        if (s.count[s.of[i]] >= most && timeline->iteration[i].n > 0) {
+            most = s.count[s.of[i]];
+            best = s.of[i];
+        }
+    for (uint32_t i = 0; i < timeline->n_iterations; i++)
+        if (s.of[i] == best)
             timeline->iteration[n++] = timeline->iteration[i];
     timeline->left.n_other = timeline->n_iterations - n;
     timeline->n_iterations = n;

@@ -14,6 +14,20 @@ enum gsim_status gsim_timeline_init(struct gsim_timeline *timeline, const char *
     return GSIM_OK;
 }
 
+/* A program is of one GPU: kernels of two GPUs at a time are an iteration of neither. */
+static enum gsim_status check_gpu(struct gsim_timeline *timeline,
+                                  const struct gsim_timeline_record *record) {
+    if (record->gpu == 0 || record->what != GSIM_TIMELINE_KERNEL)
+        return GSIM_OK;
+    if (timeline->used_gpu != 0 && record->gpu != timeline->used_gpu)
+        return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, record->line,
+                         "a kernel of GPU %u after kernels of GPU %u; a program is of one GPU: "
+                         "profile a process that uses one, such as one rank",
+                         record->gpu - 1, timeline->used_gpu - 1);
+    timeline->used_gpu = record->gpu;
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_timeline_add(struct gsim_timeline *timeline,
                                    const struct gsim_timeline_record *record, const char *name,
                                    size_t length) {
@@ -24,6 +38,9 @@ enum gsim_status gsim_timeline_add(struct gsim_timeline *timeline,
                          "'%.64s' begins or lasts past the end of the clock, or lasts less than "
                          "nothing",
                          name);
+    enum gsim_status status = check_gpu(timeline, record);
+    if (status != GSIM_OK)
+        return status;
     if (timeline->n == timeline->capacity) {
         uint32_t capacity = timeline->capacity ? timeline->capacity * 2 : 1024;
         struct gsim_timeline_record *grown =

@@ -310,6 +310,22 @@ static void tell(const struct gsim_timeline *timeline) {
                   left->n_early);
 }
 
+/* Where two per cent of the work ran beside other work, the program shows it: times of work that is
+ * launched in one stream overlap by less, if at all. */
+static void tell_beside(const struct writer *w) {
+    int64_t all_ns = 0, beside_ns = w->timeline->left.beside_ns;
+    for (uint32_t i = 0; i < w->timeline->n; i++)
+        if (w->timeline->record[i].what >= GSIM_TIMELINE_KERNEL)
+            all_ns += w->timeline->record[i].dur_ns;
+    if (beside_ns > all_ns / 50)
+        gsim_warn(w->timeline->log, w->timeline->path, 0,
+                  "kernels, copies and sets of several streams ran beside each other: they last "
+                  "%lld us in all, in %lld us of the GPU; the work of one program runs one after "
+                  "another here, so that it takes longer",
+                  (long long)(all_ns / GSIM_NS_PER_US),
+                  (long long)((all_ns - beside_ns) / GSIM_NS_PER_US));
+}
+
 /* How much of the program has bytes, and kernels of the counters that are none of its. */
 static enum gsim_status tell_bytes(const struct writer *w) {
     const struct kernel_row *first = NULL;
@@ -377,5 +393,6 @@ enum gsim_status gsim_timeline_write(const struct gsim_timeline *timeline, const
         return status;
     put_program(&w, device, sync_every);
     tell(timeline);
+    tell_beside(&w);
     return tell_bytes(&w);
 }

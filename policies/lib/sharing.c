@@ -114,6 +114,16 @@ static bool is_open(const struct gsim_view_cluster *cluster, uint32_t gpu, int64
            (mem_bytes < 0 || cluster->mem_used[gpu] + mem_bytes <= cluster->hbm_bytes[gpu]);
 }
 
+/* The GPU that the core shows after that one, but for one that waits to be given back: its last job
+ * is on the way out. */
+static uint32_t next_with_jobs(struct gsim_ctx *ctx, uint32_t before, int64_t mem_bytes) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t gpu = gsim_ask_open_gpu(ctx, before, mem_bytes);
+    while (gpu != cluster->n_gpus && cluster->is_arranged[gpu] && cluster->clients[gpu] == 0)
+        gpu = gsim_ask_open_gpu(ctx, gpu, mem_bytes);
+    return gpu;
+}
+
 /* The open GPU after that one, of those with jobs one that the policy names where it names some;
  * from the cluster's size on the first one, and that size when there is no other. */
 static uint32_t next_open(const struct gsim_sharing *sharing, struct gsim_ctx *ctx, gsim_slot slot,
@@ -121,7 +131,7 @@ static uint32_t next_open(const struct gsim_sharing *sharing, struct gsim_ctx *c
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     uint32_t end = cluster->n_gpus;
     if (!sharing->next_shared)
-        return gsim_ask_open_gpu(ctx, before, mem_bytes);
+        return next_with_jobs(ctx, before, mem_bytes);
     if (before == end || gsim_gpu_is_idle(ctx->view, before)) {
         uint32_t idle = gsim_ask_open_gpu(ctx, before, mem_bytes);
         if (idle != end && gsim_gpu_is_idle(ctx->view, idle))

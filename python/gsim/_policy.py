@@ -9,6 +9,7 @@ from . import _gsim
 from ._errors import UsageError
 
 _TYPES = ("bool", "int", "time", "bytes", "rate", "ratio", "choice", "text")
+_HOOKS = ("on_arrival", "on_completion", "on_watch", "on_timer", "open", "decide")
 _REFERENCES = {"tiresias": 1, "pai": 2, "helios": 3}
 
 
@@ -167,6 +168,22 @@ def _file_of(policy):
     return os.path.relpath(path) if path and os.path.exists(path) else None
 
 
+def _check_hooks(policy):
+    """A hook that is never called, or does nothing when it is, would leave a plausible result."""
+    for name in dir(policy):
+        hook = getattr(policy, name, None)
+        if name.startswith("on_") and name not in _HOOKS and callable(hook):
+            raise UsageError(
+                f"{policy.__qualname__}.{name} is no hook, and would never be called; "
+                f"{', '.join(_HOOKS)} are (a helper's name begins otherwise)"
+            )
+        if name in _HOOKS and any(is_lazy(hook) for is_lazy in (
+                inspect.isgeneratorfunction, inspect.iscoroutinefunction,
+                inspect.isasyncgenfunction)):
+            raise UsageError(f"{policy.__qualname__}.{name} has a yield, or is async: it would be "
+                             "made and never run; a hook is a plain function")
+
+
 def _params(policy):
     rows = []
     for name, value in policy.params.items():
@@ -189,6 +206,7 @@ def table(policy):
         raise UsageError(f"{policy!r} is neither a policy's name nor a subclass of gsim.Policy")
     if not callable(getattr(policy, "decide", None)):
         raise UsageError(f"{policy.__qualname__} has no decide(self, plan)")
+    _check_hooks(policy)
     about = {
         key: getattr(policy, key)
         for key in ("summary", "paper", "deviations", "oracle", "oracle_where", "names_gpus",

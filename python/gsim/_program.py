@@ -110,6 +110,9 @@ def _in_thread(call):
 def _call(words, policies=(), trace=(None, None), jobs=False):
     classes = [policy for policy in policies if not isinstance(policy, str)]
     name, content = trace
+    if classes and any(word.split("=")[0] == "--policy-timeout" for word in words):
+        raise UsageError("policy_timeout: a policy in Python runs in this process, where its hooks "
+                         "have no limit of time; Ctrl-C ends a run that hangs")
     is_main = threading.current_thread() is threading.main_thread()
     is_apart = bool(classes) and not jobs and is_main  # several runs, in threads of their own
     call = functools.partial(

@@ -37,6 +37,9 @@ bool gsim_py_world_leave(struct gsim_py_world *world);
 /* NULL and an exception outside of a hook, or outside of decide. */
 struct gsim_ctx *gsim_py_ctx(struct gsim_py_world *world);
 struct gsim_plan *gsim_py_plan(struct gsim_py_world *world);
+/* A whole number that is not negative, of Python or of a package that has its own (numpy); false
+ * and an exception. */
+bool gsim_py_unsigned(PyObject *object, unsigned long *out);
 /* A job's slot, a GPU's number: false and an exception where there is none of that number. */
 bool gsim_py_slot(const struct gsim_ctx *ctx, PyObject *object, gsim_slot *slot);
 bool gsim_py_gpu(const struct gsim_ctx *ctx, PyObject *object, uint32_t *gpu);

@@ -15,8 +15,8 @@ static PyObject *next(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *below(PyObject *self, PyObject *most) {
-    unsigned long long n = PyLong_AsUnsignedLongLong(most);
-    if (n == (unsigned long long)-1 && PyErr_Occurred())
+    unsigned long n;
+    if (!gsim_py_unsigned(most, &n))
         return NULL;
     if (n == 0) {
         PyErr_SetString(PyExc_ValueError, "below(n) draws one of 0 .. n - 1; n is at least 1");

@@ -143,8 +143,8 @@ enum { N_MEMBERS = sizeof all_members / sizeof *all_members };
 /* --- the trace -------------------------------------------------------------------------------- */
 
 static bool take_job(const struct gsim_trace *trace, PyObject *object, uint32_t *job) {
-    unsigned long value = PyLong_AsUnsignedLong(object);
-    if (value == (unsigned long)-1 && PyErr_Occurred())
+    unsigned long value;
+    if (!gsim_py_unsigned(object, &value))
         return false;
     if (value < trace->n_jobs) {
         *job = (uint32_t)value;

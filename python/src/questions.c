@@ -526,8 +526,8 @@ static PyObject *layout(PyObject *self, PyObject *args, PyObject *named) {
 
 static PyObject *device(PyObject *self, PyObject *number) {
     struct gsim_ctx *ctx = ctx_of(self);
-    unsigned long type = ctx ? PyLong_AsUnsignedLong(number) : 0;
-    if (!ctx || PyErr_Occurred())
+    unsigned long type;
+    if (!ctx || !gsim_py_unsigned(number, &type))
         return NULL;
     const char *name = type <= UINT16_MAX ? gsim_ask_device(ctx, (uint16_t)type) : NULL;
     return name ? PyUnicode_FromString(name) : Py_NewRef(Py_None);
@@ -535,8 +535,8 @@ static PyObject *device(PyObject *self, PyObject *number) {
 
 static PyObject *host(PyObject *self, PyObject *number) {
     struct gsim_ctx *ctx = ctx_of(self);
-    unsigned long node = ctx ? PyLong_AsUnsignedLong(number) : 0;
-    if (!ctx || PyErr_Occurred())
+    unsigned long node;
+    if (!ctx || !gsim_py_unsigned(number, &node))
         return NULL;
     if (node >= ctx->view->cluster.n_nodes)
         return PyErr_Format(PyExc_ValueError, "there is no node %lu", node);

@@ -318,8 +318,8 @@ static PyObject *rollback(PyObject *self, PyObject *to) {
     struct verb verb;
     if (!begin(self, &verb))
         return NULL;
-    unsigned long at = PyLong_AsUnsignedLong(to);
-    if (at == (unsigned long)-1 && PyErr_Occurred())
+    unsigned long at;
+    if (!gsim_py_unsigned(to, &at))
         return NULL;
     if (at > gsim_plan_mark(verb.plan))
         return PyErr_Format(PyExc_ValueError, "%lu is no mark of this plan", at);

@@ -54,9 +54,16 @@ struct gsim_plan *gsim_py_plan(struct gsim_py_world *world) {
     return world->plan;
 }
 
+bool gsim_py_unsigned(PyObject *object, unsigned long *out) {
+    PyObject *number = PyNumber_Index(object);
+    *out = number ? PyLong_AsUnsignedLong(number) : (unsigned long)-1;
+    Py_XDECREF(number);
+    return *out != (unsigned long)-1 || !PyErr_Occurred();
+}
+
 bool gsim_py_slot(const struct gsim_ctx *ctx, PyObject *object, gsim_slot *slot) {
-    unsigned long value = PyLong_AsUnsignedLong(object);
-    if (value == (unsigned long)-1 && PyErr_Occurred())
+    unsigned long value;
+    if (!gsim_py_unsigned(object, &value))
         return false;
     const struct gsim_view_jobs *jobs = &ctx->view->jobs;
     if (value < jobs->n_slots && jobs->state[value] != GSIM_FREE) {
@@ -68,8 +75,8 @@ bool gsim_py_slot(const struct gsim_ctx *ctx, PyObject *object, gsim_slot *slot)
 }
 
 bool gsim_py_gpu(const struct gsim_ctx *ctx, PyObject *object, uint32_t *gpu) {
-    unsigned long value = PyLong_AsUnsignedLong(object);
-    if (value == (unsigned long)-1 && PyErr_Occurred())
+    unsigned long value;
+    if (!gsim_py_unsigned(object, &value))
         return false;
     if (value < ctx->view->cluster.n_gpus && !ctx->view->pool.is_used) {
         *gpu = (uint32_t)value;

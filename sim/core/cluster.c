@@ -438,6 +438,8 @@ void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_
     gsim_cluster_add_idle(cluster, node, idle);
     cluster->node_is_down[node] = is_down;
     cluster->n_gpus_down += is_down ? end - first : first - end;
+    for (uint32_t gpu = first; gpu < end && cluster->n_arranged > 0; gpu++)
+        gsim_cluster_note_open(cluster, gpu);
 }
 
 void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool is_arranged) {
@@ -502,6 +504,7 @@ void gsim_cluster_set_cut(struct gsim_cluster *cluster, uint32_t gpu) {
     uint32_t n = cluster->gpu_instances[gpu]->n;
     gsim_cluster_set_arranged(cluster, gpu, n > 0);
     cluster->gpu_client_limit[gpu] = n;
+    gsim_cluster_note_open(cluster, gpu);
 }
 
 /* Whether the unit is a whole GPU, or an instance that no job has. */

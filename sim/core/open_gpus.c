@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The GPUs that one more job could go to, in the order in which policies that share GPUs fill them:
  * those with the fewest jobs first, then by number. Idle GPUs are found by the bits of placement;
- * GPUs with clients stand in an index by clients and number, with the memory that each lacks
- * (negative: has left) as its size. */
+ * arranged ones, with clients or without, stand in an index by clients and number, with the memory
+ * that each lacks (negative: has left) as its size. */
 #include "sim/core/core.h"
 
 void gsim_cluster_note_open(struct gsim_cluster *c, uint32_t gpu) {
     uint32_t clients = c->gpu_clients[gpu];
     gsim_index_remove(&c->open, gpu);
-    if (c->gpu_is_arranged[gpu] && clients > 0 && clients < c->gpu_client_limit[gpu])
+    if (c->gpu_is_arranged[gpu] && clients < c->gpu_client_limit[gpu] &&
+        !c->node_is_down[c->node_of_gpu[gpu]])
         c->lacks_open |= !gsim_index_insert_sized(&c->open, gpu, clients, gpu,
                                                   c->gpu_mem_used[gpu] - c->gpu_hbm_bytes[gpu]);
 }

@@ -62,8 +62,8 @@ static void count_job(const struct gsim_core *core, gsim_slot slot, struct tally
 
 static void check_gpu(const struct gsim_cluster *c, uint32_t gpu, const struct tally *tally) {
     assert(tally->mem_bytes == c->gpu_mem_used[gpu]);
-    bool is_open =
-        c->gpu_is_arranged[gpu] && tally->n_jobs > 0 && tally->n_jobs < c->gpu_client_limit[gpu];
+    bool is_open = c->gpu_is_arranged[gpu] && tally->n_jobs < c->gpu_client_limit[gpu] &&
+                   !c->node_is_down[c->node_of_gpu[gpu]];
     assert(c->lacks_open || gsim_index_has(&c->open, gpu) == is_open);
     assert(!gsim_index_has(&c->open, gpu) || gsim_index_key(&c->open, gpu) == tally->n_jobs);
     if (c->gpu_is_arranged[gpu])
@@ -81,8 +81,7 @@ static void check_nodes(const struct gsim_cluster *c) {
         uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
         for (uint32_t gpu = c->node_first_gpu[node]; gpu < c->node_first_gpu[node + 1]; gpu++) {
             idle += gsim_cluster_is_idle(c, gpu);
-            empty +=
-                c->gpu_is_arranged[gpu] && c->gpu_clients[gpu] == 0 && !c->node_is_down[node];
+            empty += c->gpu_is_arranged[gpu] && c->gpu_clients[gpu] == 0 && !c->node_is_down[node];
         }
         assert(idle == c->node_idle[node] && empty == c->node_empty[node]);
         assert(gsim_bitset_next(&c->nodes_with[idle], node) == node);

@@ -162,6 +162,40 @@ static enum gsim_status check_ranges(struct nsight *n) {
     return status;
 }
 
+/* The number that a query gives; 0: the file has no such table or column. */
+static int64_t count(const struct nsight *n, const char *sql) {
+    sqlite3_stmt *row = NULL;
+    int64_t value = 0;
+    if (sqlite3_prepare_v2(n->db, sql, -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW)
+        value = sqlite3_column_int64(row, 0);
+    (void)sqlite3_finalize(row);
+    return value;
+}
+
+/* Correlations are each process's own, and a program is of one GPU. */
+static enum gsim_status check_kernels(const struct nsight *n) {
+    static const struct {
+        const char *sql, *what;
+    } mixed[] = {{"SELECT count(DISTINCT globalPid) FROM CUPTI_ACTIVITY_KIND_KERNEL", "processes"},
+                 {"SELECT count(DISTINCT deviceId) FROM CUPTI_ACTIVITY_KIND_KERNEL", "GPUs"}};
+    for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) {
+        int64_t several = count(n, mixed[i].sql);
+        if (several > 1)
+            return gsim_fail(n->timeline->log, GSIM_BAD_INPUT, n->timeline->path, 0,
+                             "the database has kernels of %lld %s; a program is of one process on "
+                             "one GPU: profile one rank alone",
+                             (long long)several, mixed[i].what);
+    }
+    int64_t graphs = count(n, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
+    if (graphs > 0)
+        gsim_warn(n->timeline->log, n->timeline->path, 0,
+                  "%lld CUDA graphs ran of which the database does not have the kernels, so that "
+                  "their time is missing: nsys profile --cuda-graph-trace=node",
+                  (long long)graphs);
+    return GSIM_OK;
+}
+
 static void read_gpu(struct nsight *n) {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(n->db, "SELECT name FROM TARGET_INFO_GPU", -1, &statement, NULL) ==
@@ -173,8 +207,9 @@ static void read_gpu(struct nsight *n) {
 }
 
 static enum gsim_status read_all(struct nsight *n) {
-    /* ranges first: a range that begins with its first call is before it */
-    enum gsim_status status = read_table(n, &ranges_table);
+    enum gsim_status status = check_kernels(n);
+    if (status == GSIM_OK)
+        status = read_table(n, &ranges_table);
     if (status == GSIM_OK)
         status = check_ranges(n);
     if (status == GSIM_OK)

@@ -254,6 +254,9 @@ expect "kubectl's YAML" 3 "this is what kubectl prints with -o yaml" "$gsim" imp
 printf 'job,host,mem\na,n,1\n' >"$tmp/other.csv"
 printf 'job_id,submit_s,duration_s,gpus\na,0,1,1\n' >"$tmp/a.csv"
 expect "the columns of measured memory are named" 3 "and job_id, or hostname and timestamp; here are job, host, mem" "$gsim" import native "$tmp/a.csv" --gpu-mem "$tmp/other.csv"
+: >"$tmp/nothing.json"
+expect "an empty file in place of a profile" 3 "nothing.json: the file is empty; JSON is expected" "$gsim" import kineto "$tmp/nothing.json" --device h200
+expect "an empty file in place of pods" 3 "nothing.json: the file is empty; JSON is expected" "$gsim" import kube "$tmp/nothing.json"
 expect "events without their pods" 3 "events.json: the file has no pod" "$gsim" import kube "$tmp/events.json"
 printf 'NSYSREP' >"$tmp/run.nsys-rep"
 expect "a report of Nsight Systems" 3 "nsys export --type sqlite" "$gsim" import timeline "$tmp/run.nsys-rep" --device h200

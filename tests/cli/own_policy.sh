@@ -114,6 +114,7 @@ expect "a good run of the bad policy" 0 "^bad on t.csv" bad none
 # j2 asks for 3 of 4 GPUs, and j1 has 2 from 5 s to 62 s
 where="in decide at 62.000000000 s, with job 'j2' at hand"
 expect "an invalid address" 1 "^gsim: ./bad.so: policy 'bad' crashed $where: Segmentation fault" bad segv
+expect "a status without a reason" 1 "^gsim: ./bad.so: policy 'bad' ends the run $where, and ctx->log has no reason" bad silent
 expect "an abort" 1 "policy 'bad' crashed $where: Aborted" bad abort
 expect "a division by zero" 1 "policy 'bad' crashed $where: Floating point exception" bad divide
 expect "a stack that is used up" 1 "policy 'bad' crashed $where: Segmentation fault" bad stack

@@ -53,7 +53,6 @@ def jobs(n, **columns):
              **{name: values[i] for name, values in columns.items()}} for i in range(n)]
 
 
-
 def test_same_as_c():
     """a policy in Python has the results of its like in C, on every sample trace."""
     for name in sorted(os.listdir("traces/samples")):
@@ -387,7 +386,7 @@ def test_arrange():
 
     def on_gpu(self, plan):
         for job in self.view.changes.arrived:
-            plan.place_on(job, [0])
+            plan.place_on(job, [self.view.open_gpu()])
 
     for policy in (made(open=opened, decide=on_gpu, shares_gpus=True),
                    made(decide=arranged, shares_gpus=True)):
@@ -543,6 +542,30 @@ def test_nonsense():
                made(decide=lambda self, plan: call(self.view, plan)))
 
 
+def index(value):
+    """A whole number of another package, as numpy.int64 is one."""
+    return type("Number", (), {"__index__": lambda self: value})()
+
+
+def test_numbers():
+    """slots and GPUs may be whole numbers of another package: an order that numpy sorted."""
+    got = []
+
+    def decide(self, plan):
+        self.queue = [job for job in self.queue if not plan.place_on(index(job), [index(1)])]
+        if got:
+            return
+        zero = index(0)
+        got.append((self.view.nth(zero), self.view.host(zero), self.view.trace.get("user", zero),
+                    self.view.lots("x").below(index(1))))
+
+    equal(run(made(decide=decide, names_gpus=True), jobs(2)).columns["end_s"], [10.0, 20.0])
+    equal(got, [(0, (0, 0), None, 0)])
+    raises(gsim.RunError, "'float' object cannot be interpreted as an integer", run,
+           made(decide=lambda self, plan: plan.place(0.0)))
+    raises(gsim.RunError, "negative", run, made(decide=lambda self, plan: plan.place(index(-1))))
+
+
 def test_classes():
     """what is no policy is refused before the run."""
     raises(gsim.UsageError, "pass the class", run, Fifo())
@@ -552,6 +575,10 @@ def test_classes():
     raises(gsim.UsageError, "cannot be the name", run, made(name="a b"))
     raises(gsim.UsageError, "no gsim.param", run, made(params={"x": 3}))
     raises(gsim.UsageError, "'slurm' is not one of tiresias", run, made(references=["slurm"]))
+    raises(gsim.UsageError, "on_complete is no hook, and would never be called; on_arrival, "
+           "on_completion, ", run, made(on_complete=lambda self, job: None))
+    raises(gsim.UsageError, "made and never run", run, made(decide=lambda self, plan: (yield)))
+    raises(gsim.UsageError, "Ctrl-C ends a run that hangs", run, Fifo, policy_timeout="2s")
     twin = made(name="py-fifo")
     raises(gsim.Error, "must tell", gsim.compare, THREE, [Fifo, twin], gpus_per_node=2)
 

@@ -27,7 +27,8 @@ enum {
     WAY,
     KEEP,
     WIDE,
-    STARVE
+    STARVE,
+    SILENT
 };
 
 static enum gsim_status open_bad(struct gsim_ctx *ctx) {
@@ -122,6 +123,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         if (!gsim_plan_place(plan, slot, &shape))
             return;
         act(plan, slot, how);
+        if (how == SILENT) {
+            ctx->status = GSIM_FAILED;
+            return;
+        }
         gsim_queue_remove(&s->waiting, ctx, slot);
     }
 }
@@ -131,7 +136,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "none",
      .choices = "none|segv|abort|divide|loop|stack|exit|print|rule|twice|part|kind|order|way|keep|"
-                "wide|starve",
+                "wide|starve|silent",
      .help = "the bad deed"},
     {0}};
 

@@ -576,6 +576,74 @@ static void timelines_that_are_no_program(void **state) {
     refuse_timeline(f, ROWS "wait,0,1,1,7,1,1,1,0,k\n", "2: what: 'wait' is not iteration");
 }
 
+/* A call at the instant in which its iteration begins is in the iteration, wherever the file has the
+ * rows. Its two kernels overlap from 5 to 9 us: 16 us in all, in 12 us of the GPU. */
+static void work_of_streams_that_ran_beside_each_other(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    static const char one[] = "call,0,1000,1,,,,,,cudaLaunchKernel\n"
+                              "kernel,1000,8000,1,7,1,1,1,0,k\n"
+                              "call,2000,1000,2,,,,,,cudaLaunchKernel\n"
+                              "kernel,%d,8000,2,8,1,1,1,0,k\n"
+                              "iteration,0,20000,,,,,,,i\n";
+    char text[sizeof one + sizeof ROWS + 16];
+    for (int begin_ns = 5000; begin_ns <= 9000; begin_ns += 4000) {
+        (void)strcpy(text, ROWS);
+        (void)snprintf(text + sizeof ROWS - 1, sizeof one + 16, one, begin_ns);
+        assert_int_equal(import(f, text, &app), GSIM_OK);
+        assert_int_equal(app.n_calls, 2);
+        assert_int_equal(app.calls[0].host_ns, 1000);
+        assert_int_equal(f->log.n_warnings, begin_ns == 5000);
+    }
+    (void)snprintf(text + sizeof ROWS - 1, sizeof one + 16, one, 5000);
+    assert_int_equal(import(f, text, &app), GSIM_OK);
+    assert_non_null(strstr(f->log.warnings[0].text, "they last 16 us in all, in 12 us of the GPU"));
+}
+
+/* The driver's call within one of the runtime, of one correlation: the kernel is launched once. */
+static void two_calls_of_one_correlation(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    assert_int_equal(import(f,
+                            ROWS "iteration,0,20000,,,,,,,i\ncall,0,2000,1,,,,,,cudaLaunchKernel\n"
+                                 "call,500,1000,1,,,,,,cuLaunchKernel\n"
+                                 "kernel,3000,5000,1,7,1,1,1,0,k\n",
+                            &app),
+                     GSIM_OK);
+    assert_int_equal(app.n_calls, 1);
+    assert_int_equal(app.calls[0].host_ns, 2000);
+    assert_int_equal(app.gap_ns, 18000);
+    assert_int_equal(f->log.n_warnings, 0);
+}
+
+#define ON_GPU(gpu)                                                                                \
+    "{\"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, \"dur\": 1, \"args\": {\"device\": " gpu "}}"
+
+/* Kernels of two GPUs, or of two processes with correlations of their own, are no one program. */
+static void a_program_is_of_one_gpu(void **state) {
+    struct fixture *f = *state;
+    refuse_timeline(f, "[" ON_GPU("1") ",\n" ON_GPU("0") "]",
+                    "2: a kernel of GPU 0 after kernels of GPU 1; a program is of one GPU");
+    refuse_timeline(f, "[" ON_GPU("1") ",\n" ON_GPU("1") "]", " the timeline has no iterations");
+#define TWO(column)                                                                                \
+    NSIGHT NSIGHT_KERNELS NSIGHT_ROWS "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD " column " INT;" \
+                                      "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET " column " = "
+    assert_int_equal(import_database(f, TWO("globalPid") "start < 9000", "step"), GSIM_BAD_INPUT);
+    expect_error(f, " the database has kernels of 2 processes; a program is of one process on one");
+    assert_int_equal(import_database(f, TWO("deviceId") "start < 9000", "step"), GSIM_BAD_INPUT);
+    expect_error(f, " the database has kernels of 2 GPUs");
+    assert_int_equal(import_database(f, TWO("deviceId") "3", "step"), GSIM_OK);
+    assert_int_equal(f->log.n_warnings, 0);
+    assert_int_equal(
+        import_database(f,
+                        TWO("deviceId") "3;CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start INT);"
+                                        "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(1)",
+                        "step"),
+        GSIM_OK);
+    assert_non_null(
+        strstr(f->log.warnings[0].text, "1 CUDA graphs ran of which the database does"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_an_iteration_moves),
@@ -597,6 +665,9 @@ int main(void) {
         TEST(a_chrome_trace_becomes_a_program),
         TEST(a_database_of_nsight_becomes_a_program),
         TEST(timelines_that_are_no_program),
+        TEST(work_of_streams_that_ran_beside_each_other),
+        TEST(a_program_is_of_one_gpu),
+        TEST(two_calls_of_one_correlation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

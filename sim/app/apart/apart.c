@@ -187,6 +187,15 @@ static enum gsim_status report(const struct child *c, const siginfo_t *how, stru
                      where, strsignal(how->si_status));
 }
 
+/* A hook has set ctx->status and left ctx->log as it was. */
+static void report_silence(const struct child *c, enum gsim_status status, struct gsim_log *log) {
+    char where[320];
+    say_where(c, where, sizeof where);
+    gsim_log_error(log, status, c->apart->source, 0,
+                   "policy '%s' ends the run in %s, and ctx->log has no reason (gsim_fail)",
+                   c->options->policy->name, where);
+}
+
 /* Reads what the child wrote; false: it did not write all of it. */
 static bool collect(const struct child *c, struct gsim_arena *arena, enum gsim_status *status,
                     struct gsim_result *result, struct gsim_log *log) {
@@ -232,12 +241,15 @@ enum gsim_status gsim_apart_run(const struct gsim_apart *apart,
     if (status != GSIM_OK)
         return status;
     siginfo_t how = {0};
+    int64_t n_errors = log->n_errors;
     *result = (struct gsim_result){0};
     await(&child, &how);
     bool is_good = how.si_code == CLD_EXITED && how.si_status == 0;
     bool is_whole = collect(&child, arena, &status, result, log) && is_good;
     if (!is_whole)
         status = report(&child, &how, log);
+    else if (status != GSIM_OK && status != GSIM_INCOMPLETE && log->n_errors == n_errors)
+        report_silence(&child, status, log);
     if (!take_trace(options->trace, arena, result))
         status = gsim_no_memory(log, "taking over a run");
     (void)munmap(child.notes, child.notes_size);
