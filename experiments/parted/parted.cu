@@ -197,26 +197,47 @@ static unsigned long long begin_of(unsigned long long *at, int blocks, bool last
         t = last ? std::max(t, v[2 * i + 1]) : std::min(t, v[2 * i + 1]);
     return t;
 }
-static void passing(const char *name, Kernel a, Kernel b, Kernel c) {
+// A kernel whose blocks stay for ns, those from `later` on half as much more, launched us after the one before.
+struct Launch {
+    Kernel kernel;
+    unsigned long long ns;
+    int us;
+    unsigned later;
+};
+static void print_begin(const char *name, unsigned long long *at, int blocks, unsigned long long from) {
+    printf("%s %.0f..%.0f", name, ((double)begin_of(at, blocks, false) - from) / 1e3, ((double)begin_of(at, blocks, true) - from) / 1e3);
+}
+// Three kernels in streams of their own: when the second and the third begin, in us since the first did.
+static void three(const char *name, const Launch (&launches)[3]) {
     static cudaStream_t third;
     static unsigned long long *at;
     if (!third) {
         CK(cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking));
         CK(cudaMalloc(&at, 1 << 20));
     }
-    stream = streams[0], stamps = both[0];
-    unsigned long long begin = hold(a), *first = stamps;
-    stream = streams[1], stamps = both[1];
-    launch(b, 0, 20000, NULL);
-    unsigned long long *second = stamps;
-    usleep(200);
-    stream = third, stamps = at;
-    launch(c, 0, 20000, NULL);
+    cudaStream_t each[] = {streams[0], streams[1], third};
+    unsigned long long *stamps_of[] = {both[0], both[1], at};
+    *seen = 0;
+    for (int i = 0; i < 3; i++) {
+        usleep(launches[i].us);
+        stream = each[i], stamps = stamps_of[i];
+        launch(launches[i].kernel, 0, launches[i].ns, i == 0 ? seen : NULL, launches[i].later);
+        while (*seen == 0)
+            ;
+    }
+    unsigned long long begin = *seen;
     CK(cudaDeviceSynchronize());
-    printf("%s: first begins 0..%.0f us, second %.0f..%.0f, third %.0f..%.0f\n", name, (begin_of(first, a.blocks, true) - begin) / 1e3,
-           ((double)begin_of(second, b.blocks, false) - begin) / 1e3, ((double)begin_of(second, b.blocks, true) - begin) / 1e3,
-           ((double)begin_of(at, c.blocks, false) - begin) / 1e3, ((double)begin_of(at, c.blocks, true) - begin) / 1e3);
+    printf("%s:", name);
+    print_begin(" second begins", both[1], launches[1].kernel.blocks, begin);
+    print_begin(" us, third", at, launches[2].kernel.blocks, begin);
+    puts("");
     stream = streams[0], stamps = both[0];
+}
+static void passing(const char *name, Kernel a, Kernel b, Kernel c) {
+    three(name, {{a, 1200000, 0, 0}, {b, 20000, 0, 0}, {c, 20000, 200, 0}});
+}
+static void leaving(const char *name, Kernel a, unsigned long long ns, unsigned later, int us, Kernel b, Kernel c) {
+    three(name, {{a, ns, 0, later}, {b, 2000000, us, 0}, {c, 20000, 900, 0}});
 }
 static void all_passing() {
     for (int round = 0; round < 2; round++) {
@@ -228,33 +249,7 @@ static void all_passing() {
         passing("small room, third with less", {64, 150, 132, -1}, {64, 100, 132, -1}, {64, 20, 132, -1});
     }
 }
-// How SMs are parted when the first kernel has left them to a second: whether a third, which needs all shared memory, begins there.
-static void leaving(const char *name, Kernel a, unsigned long long a_ns, unsigned later, int wait_us, Kernel c, Kernel b) {
-    static cudaStream_t third;
-    static unsigned long long *at;
-    if (!third) {
-        CK(cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking));
-        CK(cudaMalloc(&at, 1 << 20));
-    }
-    stream = streams[0], stamps = both[0];
-    *seen = 0;
-    launch(a, 0, a_ns, seen, later);
-    while (*seen == 0)
-        ;
-    unsigned long long begin = *seen;
-    usleep(wait_us);
-    stream = streams[1], stamps = both[1];
-    launch(c, 0, 2000000, NULL);
-    unsigned long long *second = stamps;
-    usleep(900);
-    stream = third, stamps = at;
-    launch(b, 0, 20000, NULL);
-    CK(cudaDeviceSynchronize());
-    printf("%s: second begins %.0f..%.0f us, third %.0f..%.0f\n", name,
-           ((double)begin_of(second, c.blocks, false) - begin) / 1e3, ((double)begin_of(second, c.blocks, true) - begin) / 1e3,
-           ((double)begin_of(at, b.blocks, false) - begin) / 1e3, ((double)begin_of(at, b.blocks, true) - begin) / 1e3);
-    stream = streams[0], stamps = both[0];
-}
+// How SMs are parted when the first kernel has left them to a second: whether a third, which needs much shared memory, begins there.
 static void all_leaving() {
     for (int round = 0; round < 2; round++) {
         leaving("second joins the first, which leaves", {128, 200, 132, -1}, 400000, 0, 0, {128, 0, 132, -1}, {128, 200, 132, -1});
@@ -263,6 +258,9 @@ static void all_leaving() {
         leaving("second in place of one that fills all slots", {32, 6, 132 * 32, -1}, 400000, 0, 0, {128, 0, 132, -1}, {128, 200, 132, -1});
         leaving("second after the first has left", {128, 200, 132, -1}, 300000, 0, 500, {128, 0, 132, -1}, {128, 200, 132, -1});
         leaving("second in place, needs much, third more", {1024, 100, 264, -1}, 400000, 0, 0, {128, 3, 132, -1}, {128, 200, 132, -1});
+        leaving("second of 1024 threads in place of blocks without, third of 40", {1024, 0, 264, -1}, 400000, 0, 0, {1024, 3, 132, -1}, {128, 40, 132, -1});
+        leaving("second of 128 KiB in place of blocks with 100, third of 7", {1024, 100, 264, -1}, 400000, 0, 0, {128, 128, 132, -1}, {128, 7, 132, -1});
+        leaving("second of 128 KiB in place of a block of 200, third of 7", {128, 200, 132, -1}, 400000, 0, 0, {128, 128, 132, -1}, {128, 7, 132, -1});
         for (int second : {0, 1, 3, 7, 12, 48, 80, 128})
             for (int third : {7, 8, 12, 40, 48, 64, 80}) {
                 char name[99];

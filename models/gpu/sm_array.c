@@ -105,8 +105,11 @@ static int64_t end_of_alike(const struct array *array, int64_t sm, int64_t end) 
 /* How an empty SM is parted for a kernel, which has waited if blocks were there until now. */
 static uint8_t parted_anew(const struct array *array, uint16_t number, int64_t sm) {
     const struct gsim_sm_alone *alone = &array->alone[number];
-    bool has_waited = array->parting[sm] > 0 && array->kernels[number].held->parting[sm] > 0;
-    return has_waited ? alone->parting_after_wait : alone->parting;
+    if (array->parting[sm] == 0 || array->kernels[number].held->parting[sm] == 0)
+        return alone->parting;
+    if (alone->parting_after_wait > 0)
+        return alone->parting_after_wait;
+    return array->parting[sm] >= alone->least_parting ? array->parting[sm] : alone->parting;
 }
 
 /* How many blocks of the kernel an SM has room for, and how it is parted with them. */

@@ -168,8 +168,9 @@ struct gsim_sm_alone {
     struct gsim_sm_room need; /* of a block */
     int64_t per_sm; /* blocks that an SM holds */
     int64_t at_once; /* blocks that all SMs hold */
-    /* How an empty SM is parted for it, one that others have left while it waited, and the least
-     * that others may be for it to begin there; of a whole kernel, 0: nothing is beside it. */
+    /* How an empty SM is parted for it, one that others have left while it waited (0: that stays as
+     * it is where it may), and the least that others may be for it to begin there; of a whole
+     * kernel, 0: nothing is beside it. */
     uint8_t parting, parting_after_wait, least_parting;
 };
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,

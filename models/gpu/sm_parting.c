@@ -4,11 +4,11 @@
  * that is less than all of these blocks have, where an SM holds one block, or blocks are of 1024
  * threads, for as many as it holds; for a kernel without shared memory 4 KiB for each block that
  * the threads of an SM allow, up to 32 KiB. An SM that others leave while a kernel waits is parted
- * for it as far as can be; where an SM holds one of its blocks, as above. Others may begin there
- * if the SM has as much as all of their blocks that it could hold, and room is left. The
- * blocks that an SM holds are by threads, registers, shared memory and slots; grids do not count.
- * From 100 KiB of shared memory on L1 is the smallest. A library may ask for another part; then the
- * program says so. All this was measured on one H200 (experiments/parted). */
+ * for it as far as can be; for one block an SM, or 1024 threads, it stays as it was if that is
+ * enough. Others may begin there if the SM has as much as all of their blocks that it could hold,
+ * and room is left. The blocks that an SM holds are by threads, registers, shared memory and slots;
+ * grids do not count. From 100 KiB of shared memory on L1 is the smallest. A library may ask for
+ * another part; then the program says so. All this was measured on one H200 (experiments/parted). */
 #include "models/gpu/sm_array.h"
 
 enum {
@@ -41,20 +41,23 @@ static int64_t at_most(int64_t value, int64_t most) {
     return value < most ? value : most;
 }
 
-/* What the driver has an empty SM have for blocks of which it holds this number. */
-static int64_t wanted(const struct gsim_sm_room *sm, const struct gsim_sm_room *need,
-                      const struct gsim_sm_kernel *kernel, int64_t holds) {
+/* The driver gives others room for twice their blocks. */
+static bool has_no_more_than_it_holds(const struct gsim_sm_alone *alone) {
     enum { MOST_THREADS = 1024 };
-    int64_t all = holds * need->shared_bytes;
-    int64_t twice = at_most(2 * holds, sm->blocks) * need->shared_bytes;
-    if (holds == 1)
-        return all;
-    if (kernel->shared_bytes == 0) {
-        int64_t blocks = at_most(sm->threads / need->threads, sm->blocks);
+    return alone->per_sm == 1 || alone->need.threads >= MOST_THREADS;
+}
+
+/* What the driver has an empty SM have for the kernel. */
+static int64_t wanted(const struct gsim_sm_room *sm, const struct gsim_sm_kernel *kernel,
+                      const struct gsim_sm_alone *alone) {
+    int64_t all = alone->per_sm * alone->need.shared_bytes;
+    int64_t twice = at_most(2 * alone->per_sm, sm->blocks) * alone->need.shared_bytes;
+    if (alone->per_sm > 1 && kernel->shared_bytes == 0) {
+        int64_t blocks = at_most(sm->threads / alone->need.threads, sm->blocks);
         return at_most(blocks * WITHOUT_EACH_KIB, WITHOUT_MOST_KIB) * KIB;
     }
     twice = at_most(twice, (int64_t)TWICE_UP_TO_KIB * KIB);
-    return need->threads >= MOST_THREADS || twice < all ? all : twice;
+    return has_no_more_than_it_holds(alone) || twice < all ? all : twice;
 }
 
 void gsim_sm_part(const struct gsim_sm_room *sm, const struct gsim_sm_kernel *kernel,
@@ -62,14 +65,14 @@ void gsim_sm_part(const struct gsim_sm_room *sm, const struct gsim_sm_kernel *ke
     alone->parting = alone->parting_after_wait = alone->least_parting = 0;
     if (kernel->is_whole)
         return;
-    int64_t holds = alone->per_sm, bytes = wanted(sm, &alone->need, kernel, holds);
-    alone->least_parting = gsim_sm_parting_of(sm->shared_bytes, holds * alone->need.shared_bytes);
-    alone->parting = gsim_sm_parting_of(sm->shared_bytes,
-                                        kernel->parted_bytes > 0 ? kernel->parted_bytes : bytes);
+    int64_t bytes = kernel->parted_bytes > 0 ? kernel->parted_bytes : wanted(sm, kernel, alone);
+    alone->least_parting =
+        gsim_sm_parting_of(sm->shared_bytes, alone->per_sm * alone->need.shared_bytes);
+    alone->parting = gsim_sm_parting_of(sm->shared_bytes, bytes);
     if (alone->parting < alone->least_parting)
         alone->parting = alone->least_parting;
-    alone->parting_after_wait =
-        holds == 1 ? alone->parting : gsim_sm_parting_of(sm->shared_bytes, sm->shared_bytes);
+    if (!has_no_more_than_it_holds(alone))
+        alone->parting_after_wait = gsim_sm_parting_of(sm->shared_bytes, sm->shared_bytes);
 }
 
 uint8_t gsim_sm_parting_of_little_l1(int64_t most_bytes) {

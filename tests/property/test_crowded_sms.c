@@ -168,8 +168,11 @@ static double becomes(const struct drawn *drawn, const struct plain *plain, uint
                       int64_t sm) {
     if (!is_empty(drawn, plain, sm))
         return drawn->parted[sm];
-    bool has_waited = drawn->was_there[i] && drawn->was_busy[sm];
-    return has_waited && holds(drawn, i) > 1 ? room_of(drawn).shared : parted(drawn, i);
+    if (!drawn->was_there[i] || !drawn->was_busy[sm])
+        return parted(drawn, i);
+    if (holds(drawn, i) > 1 && need_of(drawn, i).threads < 1024)
+        return room_of(drawn).shared;
+    return drawn->parted[sm] >= least(drawn, i) ? drawn->parted[sm] : parted(drawn, i);
 }
 
 /* Whether one more block of the kernel fits the SM, and how many would. */

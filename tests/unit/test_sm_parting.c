@@ -132,13 +132,13 @@ static void test_an_sm_stays_parted_until_it_is_empty(void **state) {
     assert_int_equal(held[2].n, 0);
 }
 
-/* Blocks that fill all SMs leave them to a kernel that waits, and all memory is parted for it as
- * shared memory: a third one finds as much as it needs. Where an SM holds only one of its blocks it
- * has as much as on an empty SM. */
-static bool begins_after_wait(int64_t waiting_kib, int64_t third_kib) {
+/* Whether a third kernel, of 128 threads, begins at once where blocks of 1024 threads, two an SM,
+ * have left the SMs to a kernel that waited for them. */
+static bool begins_after_wait(int64_t first_kib, int64_t threads, int64_t waiting_kib,
+                              int64_t third_kib) {
     struct gsim_sm_held held[3] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {kernel(1024, 0, 0, &held[0]),
-                                       kernel(128, waiting_kib * KIB, 1, &held[1]),
+    struct gsim_sm_kernel kernels[] = {kernel(1024, first_kib * KIB, 0, &held[0]),
+                                       kernel(threads, waiting_kib * KIB, 1, &held[1]),
                                        kernel(128, third_kib * KIB, 2, &held[2])};
     kernels[0].blocks = 2 * SMS;
     solve(kernels, 2);
@@ -148,12 +148,18 @@ static bool begins_after_wait(int64_t waiting_kib, int64_t third_kib) {
     return held[2].n > 0;
 }
 
-static void test_all_is_parted_for_a_kernel_that_waited(void **state) {
+/* All memory is parted for a kernel that waited as shared memory, and a third one finds as much as
+ * it needs. For a kernel of which an SM holds one block, or which has 1024 threads, the SM stays as
+ * it was, or is parted as an empty one where that is not enough. */
+static void test_sms_are_parted_anew_for_a_kernel_that_waited(void **state) {
     (void)state;
-    assert_true(begins_after_wait(0, 80));
-    assert_true(begins_after_wait(12, 40));
-    assert_true(begins_after_wait(80, 64));
-    assert_false(begins_after_wait(128, 7));
+    assert_true(begins_after_wait(0, 128, 0, 80));
+    assert_true(begins_after_wait(8, 128, 0, 80));
+    assert_true(begins_after_wait(0, 128, 12, 40));
+    assert_true(begins_after_wait(0, 128, 80, 64));
+    assert_false(begins_after_wait(0, 128, 128, 7));
+    assert_true(begins_after_wait(100, 128, 128, 7));
+    assert_false(begins_after_wait(0, 1024, 3, 40));
 }
 
 /* A kernel that takes twice as long with little L1. */
@@ -213,7 +219,7 @@ int main(void) {
         cmocka_unit_test(test_a_program_says_how_its_kernels_part_sms),
         cmocka_unit_test(test_kernels_begin_where_enough_is_parted),
         cmocka_unit_test(test_an_sm_stays_parted_until_it_is_empty),
-        cmocka_unit_test(test_all_is_parted_for_a_kernel_that_waited),
+        cmocka_unit_test(test_sms_are_parted_anew_for_a_kernel_that_waited),
         cmocka_unit_test(test_shared_memory_of_others_leaves_little_l1),
         cmocka_unit_test(test_l1_stays_small_until_sms_are_empty),
     };
