@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policies/lib/common.h"
+#include "policies/lib/misfits.h"
 #include "policies/lib/order.h"
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
@@ -48,6 +49,11 @@ struct mig {
      * with more memory than this finds any, and no gang that is as wide as this. */
     int64_t most_mem_bytes;
     uint32_t closed_width;
+    /* The number of GPUs is all that decides whether a gang fits. Then a gang that finds GPUs
+     * enough, but on too many nodes, speaks for those as wide as well: it has made all empty GPUs
+     * whole, and one that is cut later in the decide is taken at once by the job that it is cut
+     * for. */
+    bool is_width_all;
 };
 
 struct mig_job {
@@ -342,6 +348,8 @@ static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
             return false;
         is_placed = gsim_settings_place(ctx, plan, slot, mig->rule);
     }
+    if (!is_placed && mig->is_width_all && width < mig->closed_width)
+        mig->closed_width = width;
     return is_placed;
 }
 
@@ -497,6 +505,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_order_begin(&mig->order, &mig->queue, ctx);
     for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)
         gsim_order_append(&mig->order, &mig->queue, ctx, ctx->view->changes.arrived[i]);
+    mig->is_width_all = mig->order.most && !gsim_misfits_trial_matters(mig->rule) &&
+                        gsim_misfits_none(ctx->view, mig->rule, false).is_size_all;
     mig->most_mem_bytes = INT64_MAX;
     mig->closed_width = UINT32_MAX;
     if (mig->layout && !mig->is_cut && !cut_all(ctx, plan))

@@ -156,6 +156,24 @@ fi
 expect "a log with a job that still runs" 0 "1 jobs" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
 said "which is named among what was left out" "1 job; left out: 1 row (they had not ended yet)"
 
+# --- limits of a site -------------------------------------------------------------------------------------
+# Two GPUs, and a QOS that gives a user one of them: eight jobs of 1000 s, all at 0 s, run one behind the other beside an
+# idle GPU. Where no limit is known fifo runs them two by two, which comes nowhere near the log: no advice. With the
+# limit slurm does as logged, and what fifo gains over it comes from having none.
+{
+    echo 'job_id,submit_s,duration_s,gpus,user,logged_start_s'
+    for i in 0 1 2 3 4 5 6 7; do echo "$i,0,1000,1,u,${i}000"; done
+} >"$tmp/limited.csv"
+{
+    printf 'AccountingStorageEnforce=limits,qos\nGresTypes=gpu\nNodeName=n1 CPUs=8 Gres=gpu:2\nPartitionName=p Nodes=n1 Default=YES\n'
+    printf 'Name|Priority|MaxTRESPU\nnormal|0|gres/gpu=1\n'
+} >"$tmp/limits.conf"
+expect "a log that limits held back is like no policy" 0 "no policy comes near the log" "$gsim" advise --nodes 1 --gpus-per-node 2 --policies fifo,las "$tmp/limited.csv"
+said "and what may be missing is named" "what held jobs back there.*limits of users or accounts"
+unsaid "with no advice" "1. fifo in place of"
+expect "with its limits slurm does as logged" 0 "slurm is nearest to the log" "$gsim" advise --slurm-conf "$tmp/limits.conf" --policies slurm,fifo "$tmp/limited.csv"
+said "and what a policy without them gains is said to be theirs" "1. fifo in place of slurm:.* has none of the site's limits of users, accounts and QOS, which slurm holds jobs to"
+
 # --- what is refused --------------------------------------------------------------------------------------
 # 500 001 jobs of a second, one at a time: two policies make a million job rows and more. With sanitizers it takes a
 # fifth of the script for jobs that are alike; mixed.csv above has a part of a log there.

@@ -265,6 +265,63 @@ static void test_attained_service_of_long_kernels(void **state) {
     gsim_arena_free(arena);
 }
 
+/* --- what jobs that found no room say of others ----------------------------------------------- */
+
+enum { MIXED = 120 };
+
+/* Of three jobs two ask for one GPU, and the third for two to nine; each for one of six sizes. */
+static struct gsim_trace mixed(uint64_t seed, struct gsim_arena *arena) {
+    static const int gib[] = {4, 8, 12, 20, 60, 100};
+    static int64_t submit[MIXED], service[MIXED], mem[MIXED];
+    static uint32_t gpus[MIXED];
+    uint64_t random = seed;
+    int64_t at = 0;
+    for (int job = 0; job < MIXED; job++) {
+        at += (int64_t)(gsim_mix_next(&random) % (20 * S));
+        submit[job] = at;
+        service[job] = S + (int64_t)(gsim_mix_next(&random) % (300 * S));
+        gpus[job] = gsim_mix_next(&random) % 3 > 0 ? 1 : 2 + (uint32_t)(gsim_mix_next(&random) % 8);
+        mem[job] = gib[gsim_mix_next(&random) % 6] * GSIM_GIB;
+    }
+    struct gsim_trace trace = test_trace(MIXED, submit, service, gpus, arena);
+    trace.column[GSIM_COL_MEM_BYTES] = mem;
+    return trace;
+}
+
+/* Where jobs ask for CPUs no job speaks for another one, and each is tried. So the columns of a
+ * trace of which each node has CPUs enough for all jobs change nothing, to the nanosecond. */
+static void test_jobs_passed_over_had_no_room(void **state) {
+    (void)state;
+    static int64_t cpus[MIXED];
+    static const char *const policies[] = {"mig", "mps"};
+    static const char *const placements[] = {"placement=consolidate", "placement=any",
+                                             "placement=spread", "placement=fullest"};
+    const struct gsim_node_group nodes = {.count = 3,
+                                          .gpus_per_node = 4,
+                                          .hbm_bytes = 140 * GSIM_GIB,
+                                          .cpus_milli = INT64_C(1000) * MIXED * 9};
+    for (int job = 0; job < MIXED; job++)
+        cpus[job] = 1000;
+    for (uint64_t seed = 1; seed <= RUNS; seed++)
+        for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+            struct gsim_arena *arena = gsim_arena_new();
+            struct gsim_trace trace = mixed(seed, arena);
+            const char *const sets[] = {"queue=backfill", placements[seed % 4], NULL};
+            struct test_run how = {.trace = &trace,
+                                   .policy = policies[p],
+                                   .sets = sets,
+                                   .device = "h200",
+                                   .groups = &nodes,
+                                   .n_groups = 1};
+            struct gsim_result passed = test_run(&how, arena);
+            trace.column[GSIM_COL_CPUS_MILLI] = cpus;
+            struct gsim_result tried = test_run(&how, arena);
+            for (int job = 0; job < MIXED; job++)
+                assert_int_equal(passed.jobs.end_ns[job], tried.jobs.end_ns[job]);
+            gsim_arena_free(arena);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gangs),
@@ -275,6 +332,7 @@ int main(void) {
         cmocka_unit_test(test_a_reservation),
         cmocka_unit_test(test_attained_service),
         cmocka_unit_test(test_attained_service_of_long_kernels),
+        cmocka_unit_test(test_jobs_passed_over_had_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

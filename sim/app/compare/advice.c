@@ -235,6 +235,22 @@ static const char *say_interval(const struct gsim_compare *c, const struct gsim_
     return text ? text : "";
 }
 
+/* A site's own scheduler has jobs wait for limits beside idle GPUs; under another policy of the
+ * simulator they do not, which a change of scheduler alone would not bring. */
+static const char *say_limits(const struct gsim_compare *c, int i) {
+    static const struct {
+        const char *policy, *limits;
+    } sites[] = {{"slurm", "limits of users, accounts and QOS"}, {"kueue", "quotas"}};
+    const char *text = "", *today = contender_name(c, 0);
+    for (size_t k = 0; k < sizeof sites / sizeof *sites; k++)
+        if (strcmp(today, sites[k].policy) == 0 && strcmp(contender_name(c, i), today) != 0)
+            text = gsim_arena_printf(c->cli->arena,
+                                     " Here it has none of the site's %s, which %s holds jobs to: "
+                                     "what they cost counts as gained.",
+                                     sites[k].limits, today);
+    return text ? text : "";
+}
+
 static const char *rests_on(const struct gsim_compare *c, int i) {
     const struct gsim_summary *own = gsim_compare_summary(c, i, 0);
     bool is_assumed = *own->assumed != '\0', is_outside = *own->outside_validated != '\0';
@@ -319,11 +335,11 @@ static void advise(struct gsim_advice *advice, const struct gsim_compare *c,
     bool has_tail = mean_measure(c, i, p99_s) > mean_measure(c, 0, p99_s) * (1 + WORTH);
     gsim_advice_add(advice,
                     "%d. %s in place of %s: mean JCT %.*f %% lower%s, %sp99 %s; mean wait "
-                    "%s.%s%s%s%s",
+                    "%s.%s%s%s%s%s",
                     rank, contender_name(c, i), contender_name(c, 0), digits_of(lower), lower,
                     say_interval(c, s, i), has_tail ? "but " : "", say_times(c, i, p99_s),
-                    say_times(c, i, mean_wait_s), say_users(c, i), say_losers(c, i), rests_on(c, i),
-                    overturned_by(c, s, i, &whatif->tried[i]));
+                    say_times(c, i, mean_wait_s), say_users(c, i), say_losers(c, i),
+                    say_limits(c, i), rests_on(c, i), overturned_by(c, s, i, &whatif->tried[i]));
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
