@@ -70,6 +70,8 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
                               .placed = placed};
     if (variant == GAVEL && !gsim_param_full(ctx->params, "slice")->is_set)
         state->servers.slice_ns = GAVEL_SLICE_S * GSIM_NS_PER_S;
+    if (state->pairs.is_on && state->pairs.is_introspective)
+        state->servers.profile = gsim_pairs_profile;
     if (status == GSIM_OK)
         status = gsim_servers_init(&state->servers, ctx);
     return status == GSIM_OK ? gsim_pairs_init(&state->pairs, ctx) : status;

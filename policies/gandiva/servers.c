@@ -429,6 +429,8 @@ static void put_in_line(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim
 
 static void book_settled(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    if (servers->profile)
+        servers->profile(ctx, slot);
     if (ctx->view->jobs.state[slot] == GSIM_RUNNING) {
         turn->since_ns = ctx->view->jobs.changed_ns[slot];
         gsim_servers_enlist(servers, ctx, slot,
@@ -584,6 +586,8 @@ void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx
     for (uint32_t p = 0; p < turn->n_parts; p++)
         gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
     unlist(servers, ctx, slot);
+    if (servers->profile)
+        servers->profile(ctx, slot);
 }
 
 void gsim_servers_is_pushed_out(struct gsim_servers *servers, struct gsim_ctx *ctx,
