@@ -87,6 +87,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     struct gsim_servers *servers = &state->servers;
+    state->has_freed |= ctx->view->cluster.n_repairs != servers->n_repairs;
     gsim_servers_book(servers, ctx);
     gsim_pairs_keep(&state->pairs, ctx, plan);
     if (state->is_growing && servers->n_waiting + ctx->view->changes.n_arrived > 0)

@@ -535,6 +535,11 @@ class MoreDraws:
         self.draw_packed(r)
         self.draw_failing(r)
 
+    def draw_failing_moving(self, r):
+        """Servers between which jobs move, of which some fail."""
+        self.draw_failing_servers(r)
+        self.sets.remove("migration=off")
+
     def draw_failing_server(self, r):
         """Turns on a server that fails."""
         self.draw_server(r)

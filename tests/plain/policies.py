@@ -359,7 +359,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_packed", "failing_server", "failing_servers")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_packed", "failing_moving", "failing_server", "failing_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
@@ -370,7 +370,10 @@ class Gandiva(Policy):
              # packing: friends that end, and jobs that are left of a pair as others come
              "packed": (18, 22, 66, 155),
              # a pair that runs in the instant in which it is made, and a job that is thrown back while it waits
-             "failing_packed": (14, 110), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
+             "failing_packed": (14, 110),
+             # a gang that can be gathered once a server is repaired, a server that jobs move to after it was served, and one
+             # that has waited longer than the claimant of the servers to which it moves
+             "failing_moving": (1018, 1044, 1167, 1235), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
 
     def run(self, cluster, jobs, setup):
         if setup.kind.endswith("packed"):
@@ -378,7 +381,7 @@ class Gandiva(Policy):
             return
         if "after" in setup.costs:
             cluster.worth, turns = setup.costs["worth"], Growing(setup.costs["slice"], cluster, setup.costs)
-        elif setup.kind.startswith("moving"):
+        elif "moving" in setup.kind:
             turns = Moving(setup.costs["slice"], cluster, setup.costs)
         else:
             turns = Server(setup.costs["slice"]) if setup.kind.endswith("server") else Servers(setup.costs["slice"], cluster)
