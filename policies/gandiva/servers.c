@@ -170,7 +170,7 @@ void gsim_servers_touch(struct gsim_servers *servers, uint32_t server) {
     struct gsim_server *at = &servers->of[server];
     if (!at->is_dirty)
         servers->dirty[servers->n_dirty++] = server;
-    if (!at->is_changed) /* also where the last decide has left the server to be served by this one */
+    if (!at->is_changed) /* also where the last decide left the server to be served by this one */
         servers->changed[servers->n_changed++] = server;
     at->is_dirty = at->is_changed = true;
 }
