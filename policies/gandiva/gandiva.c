@@ -70,6 +70,8 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
                               .placed = placed};
     if (variant == GAVEL && !gsim_param_full(ctx->params, "slice")->is_set)
         state->servers.slice_ns = GAVEL_SLICE_S * GSIM_NS_PER_S;
+    if (state->pairs.is_on && state->pairs.is_introspective)
+        state->servers.profile = gsim_pairs_profile;
     if (status == GSIM_OK)
         status = gsim_servers_init(&state->servers, ctx);
     return status == GSIM_OK ? gsim_pairs_init(&state->pairs, ctx) : status;
@@ -85,6 +87,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     struct gsim_servers *servers = &state->servers;
+    state->has_freed |= ctx->view->cluster.n_repairs != servers->n_repairs;
     gsim_servers_book(servers, ctx);
     gsim_pairs_keep(&state->pairs, ctx, plan);
     if (state->is_growing && servers->n_waiting + ctx->view->changes.n_arrived > 0)

@@ -25,11 +25,13 @@ static bool is_one_gpu(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 /* Adds the time that the job has run, and had kernels, since its counters were last asked, if it
- * ran alone. */
-static void profile(const struct gsim_ctx *ctx, gsim_slot slot) {
+ * ran alone. The failure of a node takes back counters of work, also of a job that waits and keeps
+ * the time that it ran: they are asked whenever a job is stopped or begins, so that no run is
+ * counted without its work. */
+void gsim_pairs_profile(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_packable *job = own(ctx, slot);
     int64_t busy_ns = gsim_count(ctx, slot).busy_ns, ran_ns = gsim_ran_ns(ctx->view, slot);
-    if (!job->is_packed) {
+    if (!job->is_packed && busy_ns >= job->seen_busy_ns) {
         job->busy_ns += busy_ns - job->seen_busy_ns;
         job->ran_ns += ran_ns - job->seen_ran_ns;
     }
@@ -42,7 +44,7 @@ static void profile(const struct gsim_ctx *ctx, gsim_slot slot) {
 static int64_t utilisation_ppm(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
                                gsim_slot slot) {
     const struct gsim_packable *job = own(ctx, slot);
-    profile(ctx, slot);
+    gsim_pairs_profile(ctx, slot);
     if (job->ran_ns < pairs->servers->slice_ns)
         return GSIM_PPM + 1;
     return gsim_muldiv_floor(job->busy_ns, GSIM_PPM, job->ran_ns);
@@ -162,16 +164,23 @@ static struct gsim_server *server_of(const struct gsim_pairs *pairs, const struc
     return &pairs->servers->of[pairs->servers->is_one ? 0 : ctx->view->cluster.node_of_gpu[gpu]];
 }
 
+static void time_begins(const struct gsim_ctx *ctx, struct gsim_pair *pair) {
+    pair->since_ns = ctx->view->now_ns;
+    for (int m = 0; m < 2; m++)
+        pair->work_ns[m] = gsim_count(ctx, pair->member[m]).work_ns;
+}
+
 static void begin_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, gsim_slot slot,
                        gsim_slot partner, uint32_t gpu, bool joins_later) {
     for (int m = 0; m < 2; m++) {
         struct gsim_packable *job = own(ctx, m ? partner : slot);
-        profile(ctx, m ? partner : slot);
+        gsim_pairs_profile(ctx, m ? partner : slot);
         job->is_packed = true;
     }
     server_of(pairs, ctx, gpu)->n_pairs++;
-    pairs->of[pairs->n++] =
-        (struct gsim_pair){.member = {slot, partner}, .gpu = gpu, .joins_later = joins_later};
+    struct gsim_pair *pair = &pairs->of[pairs->n++];
+    *pair = (struct gsim_pair){.member = {slot, partner}, .gpu = gpu, .joins_later = joins_later};
+    time_begins(ctx, pair);
 }
 
 bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -203,7 +212,7 @@ bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim
 /* --- undoing it -------------------------------------------------------------------------- */
 
 static void drop(const struct gsim_ctx *ctx, struct gsim_pair *pair, int m) {
-    profile(ctx, pair->member[m]);
+    gsim_pairs_profile(ctx, pair->member[m]);
     own(ctx, pair->member[m])->is_packed = false;
     pair->member[m] = GSIM_NO_SLOT;
 }
@@ -214,13 +223,6 @@ static int64_t packed_ppm(const struct gsim_ctx *ctx, const struct gsim_pair *pa
     for (int m = 0; m < 2; m++)
         work_ns += gsim_count(ctx, pair->member[m]).work_ns - pair->work_ns[m];
     return elapsed_ns > 0 ? gsim_muldiv_floor(work_ns, GSIM_PPM, elapsed_ns) : 0;
-}
-
-static void time_begins(const struct gsim_ctx *ctx, struct gsim_pair *pair) {
-    pair->is_timed = true;
-    pair->since_ns = ctx->view->now_ns;
-    for (int m = 0; m < 2; m++)
-        pair->work_ns[m] = gsim_count(ctx, pair->member[m]).work_ns;
 }
 
 /* The friend of the job, if it has one, and the job have been friends. */
@@ -332,10 +334,21 @@ static void join(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_pla
         share(pairs, ctx, plan, pair->gpu, pair->member[0], slot) &&
         gsim_plan_place_on(plan, slot, &unit, 1)) {
         gsim_servers_has_placed(pairs->servers, ctx, plan, slot);
+        time_begins(ctx, pair);
         return;
     }
     gsim_plan_rollback(plan, mark);
     drop(ctx, pair, 1);
+}
+
+/* Whether a job of the pair, which both run, began after the time of the pair did: the time begins
+ * when the pair is placed, and anew when the jobs do not run at once. */
+static bool began_later(const struct gsim_ctx *ctx, const struct gsim_pair *pair) {
+    for (int m = 0; m < 2; m++)
+        if (ctx->view->jobs.state[pair->member[m]] != GSIM_RUNNING)
+            return false;
+    return gsim_turn_of(ctx, pair->member[0])->since_ns > pair->since_ns ||
+           gsim_turn_of(ctx, pair->member[1])->since_ns > pair->since_ns;
 }
 
 static void keep_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -348,10 +361,7 @@ static void keep_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsi
         if (pair->member[m] != GSIM_NO_SLOT && pair->is_over &&
             gsim_common_waits(view, pair->member[m]))
             drop(ctx, pair, m);
-    if (!is_whole(pair) || pair->is_over)
-        return;
-    if (!pair->is_timed && view->jobs.state[pair->member[0]] == GSIM_RUNNING &&
-        view->jobs.state[pair->member[1]] == GSIM_RUNNING)
+    if (is_whole(pair) && !pair->is_over && began_later(ctx, pair))
         time_begins(ctx, pair);
 }
 

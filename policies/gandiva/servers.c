@@ -167,13 +167,12 @@ void gsim_servers_enlist(struct gsim_servers *servers, struct gsim_ctx *ctx, gsi
 }
 
 void gsim_servers_touch(struct gsim_servers *servers, uint32_t server) {
-    if (servers->of[server].is_dirty)
-        return;
-    servers->of[server].is_dirty = true;
-    servers->dirty[servers->n_dirty++] = server;
-    if (!servers->of[server].is_changed)
+    struct gsim_server *at = &servers->of[server];
+    if (!at->is_dirty)
+        servers->dirty[servers->n_dirty++] = server;
+    if (!at->is_changed) /* also where the last decide left the server to be served by this one */
         servers->changed[servers->n_changed++] = server;
-    servers->of[server].is_changed = true;
+    at->is_dirty = at->is_changed = true;
 }
 
 /* --- loads ------------------------------------------------------------------------------- */
@@ -429,6 +428,8 @@ static void put_in_line(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim
 
 static void book_settled(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    if (servers->profile)
+        servers->profile(ctx, slot);
     if (ctx->view->jobs.state[slot] == GSIM_RUNNING) {
         turn->since_ns = ctx->view->jobs.changed_ns[slot];
         gsim_servers_enlist(servers, ctx, slot,
@@ -559,12 +560,14 @@ bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *
            (servers->scatters && gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY));
 }
 
-/* The job is on its way to these servers. Where another job waits with a claim, it is a guest. */
+/* The job is on its way to these servers. Where one that has waited longer has a claim, it is a
+ * guest. */
 static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
-        turn->is_guest |= servers->of[parts[p].server].claimant != GSIM_NO_SLOT;
+        gsim_slot claimant = servers->of[parts[p].server].claimant;
+        turn->is_guest |= claimant != GSIM_NO_SLOT && gsim_turn_is_older(ctx, claimant, slot);
         servers->of[parts[p].server].has_placed = true;
         gsim_servers_touch(servers, parts[p].server);
     }
@@ -584,6 +587,8 @@ void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx
     for (uint32_t p = 0; p < turn->n_parts; p++)
         gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
     unlist(servers, ctx, slot);
+    if (servers->profile)
+        servers->profile(ctx, slot);
 }
 
 void gsim_servers_is_pushed_out(struct gsim_servers *servers, struct gsim_ctx *ctx,

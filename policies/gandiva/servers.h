@@ -77,6 +77,8 @@ struct gsim_servers {
     /* Told which job was placed last, and where the plan stood before; may undo that to place the
      * job with others. NULL: nothing to do. */
     void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
+    /* Told which job is being stopped, or has come to its GPUs or left them. NULL: none is told. */
+    void (*profile)(const struct gsim_ctx *ctx, gsim_slot slot);
 
     enum gsim_rule rule;
     int64_t patience;
@@ -203,7 +205,6 @@ struct gsim_pair {
     gsim_slot member[2]; /* GSIM_NO_SLOT: the job has left */
     uint32_t gpu;
     int64_t since_ns, work_ns[2]; /* since when both run, and the work that each had done by then */
-    bool is_timed; /* since_ns is known */
     bool joins_later; /* the second job is still on its way off the GPU */
     bool is_over; /* both jobs are told to leave */
 };
@@ -245,6 +246,7 @@ void gsim_pairs_end_slices(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struc
  * placed. */
 bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot, uint32_t mark);
+void gsim_pairs_profile(const struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_pairs_completed(struct gsim_pairs *pairs, const struct gsim_ctx *ctx, gsim_slot slot);
 
 #endif

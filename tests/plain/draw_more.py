@@ -530,6 +530,16 @@ class MoreDraws:
         for node in self.nodes:
             node["host_mem"] = "1B"
 
+    def draw_failing_packed(self, r):
+        """Jobs that are packed on a server that fails."""
+        self.draw_packed(r)
+        self.draw_failing(r)
+
+    def draw_failing_moving(self, r):
+        """Servers between which jobs move, of which some fail."""
+        self.draw_failing_servers(r)
+        self.sets.remove("migration=off")
+
     def draw_failing_server(self, r):
         """Turns on a server that fails."""
         self.draw_server(r)

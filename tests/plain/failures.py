@@ -101,7 +101,8 @@ class Failing(Run):
         return has_changed or bool(turned)
 
     def held(self, job):
-        return job.units or (job.old_units if job in self.leaving else [])
+        """Its GPUs; those that it leaves count too, and those to which it moves."""
+        return job.units + (job.old_units if job in self.leaving else [])
 
     def begin(self, job):
         Run.begin(self, job)
@@ -119,9 +120,11 @@ class Failing(Run):
             self.running.remove(job)
         fall_back(job, self.saved[job] if has_begun else job.work - job.left, self.costs["every"])
         job.old_units = []
-        if self.leaving.pop(job, None) is not None:  # it has been stopped, and waits already
+        is_leaving = self.leaving.pop(job, None) is not None
+        if is_leaving and job not in self.moving:  # it has been stopped, and waits already
             self.waiting.append(job)
             return
+        self.moving.discard(job)
         job.ran = job.work - job.left
         if job.units:
             self.cluster.change(job, 1)

@@ -9,7 +9,17 @@ class Moving(Servers):
     def __init__(self, quantum, cluster, costs):
         Servers.__init__(self, quantum, cluster)
         self.costs, self.waited, self.there, self.ended = costs, {}, {}, 0
-        self.is_free = self.is_loose = False  # a job has ended since servers were balanced, or gangs gathered
+        self.were_up = set(self.are_up())
+        self.is_free = self.is_loose = False  # a job has ended, or a server come back, since servers were balanced, or gangs gathered
+
+    def arrived(self, run, job):
+        """Where it was, there is room now."""
+        self.is_free |= job in self.on
+        self.is_loose |= job in self.on
+        Servers.arrived(self, run, job)
+
+    def are_up(self):
+        return [number for number, node in enumerate(self.cluster.nodes) if not node.is_down]
 
     def allot(self, job, parts):
         if self.on.get(job) != parts:
@@ -33,13 +43,16 @@ class Moving(Servers):
         if ended > self.ended:
             self.is_free = self.is_loose = True
         self.ended, self.pays_at = ended, []
+        if set(self.are_up()) - self.were_up:  # a server has been repaired
+            self.is_free = self.is_loose = True
+        self.were_up = set(self.are_up())
         Servers.decide(self, run)
         self.gather(run)
         self.next = min(self.pays_at + ([self.next] if self.next else []), default=None)
 
     def use_idle(self, run, newcomers):
         """Of the servers that are left the most loaded one, and of each those that would wait longest."""
-        self.pays_at, left = [], set(range(len(self.cluster.nodes)))
+        self.pays_at, left = [], set(self.are_up())
         while left:
             number = max(left, key=self.load)
             left.remove(number)
@@ -78,15 +91,15 @@ class Moving(Servers):
 
     def balance(self, run):
         """Whether any has moved: from the most loaded server to the least loaded one, the last in line first."""
-        has_moved, from_ = False, max(range(len(self.cluster.nodes)), key=self.load)
-        while self.is_free:
-            to = min(range(len(self.cluster.nodes)), key=self.load)
+        has_moved, from_ = False, max(self.are_up(), key=self.load, default=None)
+        while self.is_free and from_ is not None:
+            to = min(self.are_up(), key=self.load)
             if self.rounds_with(from_, 0) <= self.rounds_with(to, 1):
                 break
             if self.relieve(run, from_, to):
-                has_moved, from_ = True, max(range(len(self.cluster.nodes)), key=self.load)
+                has_moved, from_ = True, max(self.are_up(), key=self.load)
             elif not self.line_of(run, from_):
-                less = [number for number in range(len(self.cluster.nodes)) if self.load(number) < self.load(from_)]
+                less = [number for number in self.are_up() if self.load(number) < self.load(from_)]
                 if not less:
                     break
                 from_ = max(less, key=self.load)

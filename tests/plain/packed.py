@@ -2,6 +2,7 @@
 """Gandiva's packing on one server, by docs/clusters.md and the head of policies/gandiva/pairs.c: two jobs of one GPU take turns
 on it (docs/models/time-slices.md), as long as that does more than slices with a suspension between them."""
 from cluster import WHOLE, Run
+from failures import Failing
 from sharing import NEVER, Turns
 from slices import Server
 
@@ -12,17 +13,27 @@ class Packing(Run):
     """A job that is packed is in the ring of its GPU."""
 
     def __init__(self, cluster, jobs, policy, stop_ns, back_ns, costs):
-        Run.__init__(self, cluster, jobs, policy, stop_ns, back_ns)
+        super().__init__(cluster, jobs, policy, stop_ns, back_ns)
+        self.open_rings(costs)
+
+    def open_rings(self, costs):
         self.costs, self.rings = costs, {}  # by GPU
-        for job in jobs:
+        for job in self.jobs:
             job.ring = job.pair = None
 
     def begin(self, job):
-        Run.begin(self, job)
+        super().begin(job)
         if job.pair:
+            self.join(job)
+
+    def join(self, job):
+        """A job that runs is packed, in the instant in which it began."""
+        if job in self.running:
             job.ring = self.rings.setdefault(job.units[0], Turns(self.costs))
             job.ring.add(job, self.now)
             job.speed, job.ends = 0, lambda: NEVER
+            if all(its in self.running for its in job.pair.members):
+                self.policy.time(self, job.pair)
 
     def take_off(self, job):
         if job.ring:
@@ -32,7 +43,7 @@ class Packing(Run):
                 job.ring.give(job.ring.has, self.now + self.costs["preempt"])
             job.ring = None
             del job.ends
-        Run.take_off(self, job)
+        super().take_off(job)
 
     def done(self, job):
         """Its work so far."""
@@ -47,16 +58,33 @@ class Packing(Run):
         for job in sorted(ended, key=lambda job: job.number):
             self.finish(job)
         self.coming = dict(sorted(self.coming.items(), key=lambda its: its[0].number))
-        return Run.change_places(self) or bool(ended)
+        return super().change_places() or bool(ended)
 
     def serve(self):
-        Run.serve(self)
+        super().serve()
         for ring in self.rings.values():
             ring.begin(self.now)
 
     def next_time(self):
         times = [then for ring in self.rings.values() if (then := ring.next_time()) is not None]
-        return min(times + [then for then in [Run.next_time(self)] if then is not None], default=None)
+        return min(times + [then for then in [super(Packing, self).next_time()] if then is not None], default=None)
+
+
+class FailingPacking(Packing, Failing):
+    """On a node that fails."""
+
+    def __init__(self, cluster, jobs, policy, stop_ns, back_ns, costs):
+        Failing.__init__(self, cluster, jobs, policy, stop_ns, back_ns, costs)
+        self.open_rings(costs)
+
+    def fail(self, job):
+        """No job of its ring has the GPU afterwards; what each has done in its slices counts up to this instant."""
+        if job.ring:
+            job.ring.settle(self.now)
+            job.ring.jobs.remove(job)
+            job.ring.has = job.ring.next = job.ring.before = job.ring = None
+            del job.ends
+        Failing.fail(self, job)
 
 
 class Pair:
@@ -78,6 +106,18 @@ class Packed(Server):
         for job in jobs:
             job.friend = job.foe = None
             job.foes, job.alone, job.seen = 0, 0, 0
+
+    def arrived(self, run, job):
+        """One that has lost its GPUs is a new job, of which nothing is known but the service of what it kept."""
+        Server.arrived(self, run, job)
+        if job.pair:
+            self.leave_pair(job.pair, job)
+        self.part(job)
+        job.foe, job.foes, job.alone, job.seen = None, 0, 0, 0
+
+    def leave_pair(self, pair, job):
+        pair.members[pair.members.index(job)] = None
+        job.pair = None
 
     def profile(self, run, job):
         ran = job.ran_at(run.now)
@@ -107,6 +147,7 @@ class Packed(Server):
         job.pair = other.pair = pair
         self.pairs.append(pair)
         self.hold(run, pair, -1)
+        run.join(job)
         if not pair.joins_later:
             run.put(other, [pair.unit])
 
@@ -143,8 +184,7 @@ class Packed(Server):
 
     def drop(self, run, pair, job):
         self.profile(run, job)
-        pair.members[pair.members.index(job)] = None
-        job.pair = None
+        self.leave_pair(pair, job)
 
     def part(self, job):
         if job.friend:
@@ -210,8 +250,6 @@ class Packed(Server):
         for job in pair.there():
             if pair.is_over and job in run.waiting:
                 self.drop(run, pair, job)
-        if pair.is_whole() and not pair.is_over and pair.since is None and all(job in run.running for job in pair.members):
-            self.time(run, pair)
         if not pair.there():
             self.pairs.remove(pair)
             self.hold(run, pair, 1)

@@ -32,7 +32,7 @@ from slices import Server, Sliced, gpu_time
 from moves import Moving
 from orion import Orion
 from outages import FailingShared
-from packed import Packed, Packing
+from packed import FailingPacking, Packed, Packing
 from paused import Paused
 from paused_over import PausedOver
 from pages import Pages
@@ -359,7 +359,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_server", "failing_servers")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_packed", "failing_moving", "failing_server", "failing_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
@@ -368,15 +368,20 @@ class Gandiva(Policy):
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
              "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166),
              # packing: friends that end, and jobs that are left of a pair as others come
-             "packed": (18, 22, 66, 155), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
+             "packed": (18, 22, 66, 155),
+             # a pair that runs in the instant in which it is made, and a job that is thrown back while it waits
+             "failing_packed": (14, 110),
+             # a gang that can be gathered once a server is repaired, a server that jobs move to after it was served, and one
+             # that has waited longer than the claimant of the servers to which it moves
+             "failing_moving": (1018, 1044, 1167, 1235), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
 
     def run(self, cluster, jobs, setup):
-        if setup.kind == "packed":
-            Packing(cluster, jobs, Packed(setup.costs["slice"], jobs), setup.stop_ns, setup.back_ns, setup.costs).go()
+        if setup.kind.endswith("packed"):
+            (FailingPacking if "mtbf" in setup.costs else Packing)(cluster, jobs, Packed(setup.costs["slice"], jobs), setup.stop_ns, setup.back_ns, setup.costs).go()
             return
         if "after" in setup.costs:
             cluster.worth, turns = setup.costs["worth"], Growing(setup.costs["slice"], cluster, setup.costs)
-        elif setup.kind.startswith("moving"):
+        elif "moving" in setup.kind:
             turns = Moving(setup.costs["slice"], cluster, setup.costs)
         else:
             turns = Server(setup.costs["slice"]) if setup.kind.endswith("server") else Servers(setup.costs["slice"], cluster)

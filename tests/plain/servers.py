@@ -128,7 +128,7 @@ class Servers(Server):
 
     def note_coming(self, run, job):
         self.guests.discard(job)
-        if any(self.claimant(run, number) not in (None, job) for number in self.on[job]):
+        if self.is_kept_back(run, job):
             self.guests.add(job)
 
     def is_kept_back(self, run, job):
