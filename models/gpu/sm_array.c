@@ -600,12 +600,29 @@ static void look_around(struct array *array) {
     recall_parting(array);
 }
 
-/* Blocks that leave their SMs matter to kernels that wait, and to a kernel that gets no others.
- * Else it is enough to find them gone when the next kernel comes, by the work that is left. */
+/* Whether a kernel is slower since others or its own blocks take slots of its SMs. */
+static bool is_crowded(const struct array *array) {
+    for (uint32_t i = 0; i < array->n_holders; i++)
+        if (array->kernels[array->holder[i]].crowded_q32 > GSIM_RATE_ONE)
+            return true;
+    return false;
+}
+
+/* Whether rates change when blocks of the kernel leave: slots get free, or those that stay have
+ * another part of them where L1 is small. */
+static bool slows(const struct gsim_sm_kernel *kernel, bool is_crowded) {
+    return (is_crowded && kernel->busy.issue_ppm + kernel->busy.tensor_ppm > 0) ||
+           (kernel->on_small_l1 > 0 && kernel->on_small_l1 < kernel->held->n);
+}
+
+/* Blocks that leave their SMs matter to kernels that wait, to a kernel that gets no others, and to
+ * those that are slower for them. Else it is enough to find them gone when the next kernel comes,
+ * by the work that is left. */
 static void look_for_others(struct array *array) {
+    bool crowded = is_crowded(array);
     for (uint32_t i = 0; i < array->n; i++)
         if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->waiting[0] == i)) &&
-            array->kernels[i].held->leaving == 0)
+            array->kernels[i].held->leaving == 0 && !slows(&array->kernels[i], crowded))
             array->kernels[i].look = 0;
 }
 
@@ -646,8 +663,8 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
             continue;
         array.waiting[array.n_waiting++] = scratch[i];
     }
-    look_for_others(&array);
     show_parting(&array);
     gsim_sm_crowd_find(space, kernels, array.alone, n);
+    look_for_others(&array);
     gsim_sm_rates_find(space, kernels, array.alone, n, last);
 }

@@ -160,9 +160,9 @@ static void lose_slots(const struct gsim_sm_kernel *kernel, struct gsim_sm_stret
                                                (int64_t)(time_of(kernel, out) >> 20));
 }
 
-/* SMs' worth of the blocks that decide its speed. What was left of a kernel when it had left its SMs
- * is as fast as alone with all blocks that it would have there at one time then, which may be fewer
- * than those of a wave. */
+/* SMs' worth of the blocks that decide its speed. What was left of a kernel when it had left its
+ * SMs is as fast as alone with all blocks that it would have there at one time then, which may be
+ * fewer than those of a wave. */
 static int64_t keeps_pace(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone) {
     int64_t rest = kernel->held->rest_blocks, pace = kernel->held->pace;
     if (gsim_mostly(rest == 0) || rest >= alone->at_once)
