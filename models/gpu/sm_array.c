@@ -197,7 +197,7 @@ static void release(struct gsim_sm_kernel *kernel, int64_t keep) {
 }
 
 static bool is_all_there(const struct gsim_sm_kernel *kernel) {
-    return kernel->held->pace >= kernel->blocks;
+    return kernel->held->pace >= gsim_sm_kernel_blocks(kernel);
 }
 
 /* --- waves ------------------------------------------------------------------------------------ */
@@ -221,19 +221,28 @@ static gsim_work in_last_wave(const struct gsim_sm_kernel *kernel, const struct 
     return rest < work / (gsim_work)waves->n ? rest : work / (gsim_work)waves->n;
 }
 
-static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
-    struct waves out = {.n = (kernel->blocks + each - 1) / each, .each = each};
+/* The work of these blocks that memory binds. */
+static gsim_work loads_of(const struct gsim_sm_kernel *kernel, int64_t blocks) {
     gsim_work loads = kernel->all * (gsim_work)kernel->memory_ppm / GSIM_PPM;
-    out.last = kernel->blocks - (out.n - 1) * each;
-    out.last_work = in_last_wave(kernel, &out, kernel->all - loads) +
-                    loads * (gsim_work)out.last / (gsim_work)kernel->blocks;
+    loads = loads * (gsim_work)blocks / (gsim_work)kernel->blocks;
+    return loads < gsim_sm_kernel_work(kernel) ? loads : gsim_sm_kernel_work(kernel);
+}
+
+static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
+    struct waves out = {.each = each};
+    int64_t blocks = gsim_sm_kernel_blocks(kernel);
+    gsim_work loads = loads_of(kernel, blocks);
+    out.n = (blocks + each - 1) / each;
+    out.last = blocks - (out.n - 1) * each;
+    out.last_work = in_last_wave(kernel, &out, gsim_sm_kernel_work(kernel) - loads) +
+                    loads * (gsim_work)out.last / (gsim_work)blocks;
     return out;
 }
 
 /* The work of each wave but the last. */
 static gsim_work work_of_wave(const struct gsim_sm_kernel *kernel, const struct waves *waves) {
-    return waves->n == 1 ? kernel->all
-                         : (kernel->all - waves->last_work) / (gsim_work)(waves->n - 1);
+    gsim_work all = gsim_sm_kernel_work(kernel);
+    return waves->n == 1 ? all : (all - waves->last_work) / (gsim_work)(waves->n - 1);
 }
 
 /* Rates are rounded down, by some parts in 2^32, so that blocks that end now may have a little
@@ -246,17 +255,19 @@ static gsim_work rest_of(const struct gsim_sm_kernel *kernel) {
 
 static int64_t ended_in_waves(const struct gsim_sm_kernel *kernel, int64_t each) {
     struct waves waves = waves_of(kernel, each);
-    gsim_work before = kernel->all - waves.last_work, rest = rest_of(kernel);
+    gsim_work all = gsim_sm_kernel_work(kernel);
+    gsim_work before = all - waves.last_work, rest = rest_of(kernel);
     if (rest <= waves.last_work || waves.n == 1)
         return (waves.n - 1) * each;
-    int64_t n = (int64_t)((kernel->all - rest) * (gsim_work)(waves.n - 1) / before);
+    int64_t n = (int64_t)((all - rest) * (gsim_work)(waves.n - 1) / before);
     return (n < waves.n - 2 ? n : waves.n - 2) * each;
 }
 
 /* Blocks that began at different times: by the work that is left. */
 static int64_t ended_by_work(const struct gsim_sm_kernel *kernel) {
-    gsim_work blocks = rest_of(kernel) * (gsim_work)kernel->blocks;
-    return kernel->blocks - (int64_t)((blocks + kernel->all - 1) / kernel->all);
+    int64_t n = gsim_sm_kernel_blocks(kernel);
+    gsim_work blocks = rest_of(kernel) * (gsim_work)n, all = gsim_sm_kernel_work(kernel);
+    return n - (int64_t)((blocks + all - 1) / all);
 }
 
 /* Blocks that began together end one after another, over the last part of their wave: a third of
@@ -286,7 +297,8 @@ static void end_last_wave(const struct gsim_profile *profile, struct gsim_sm_ker
 }
 
 static gsim_work work_of_blocks(const struct gsim_sm_kernel *kernel, int64_t blocks) {
-    return kernel->all * (gsim_work)blocks / (gsim_work)kernel->blocks;
+    return gsim_sm_kernel_work(kernel) * (gsim_work)blocks /
+           (gsim_work)gsim_sm_kernel_blocks(kernel);
 }
 
 /* The blocks of a wave, where the kernel has this many until one has ended; 0: its blocks are not
@@ -303,9 +315,11 @@ static void find_alone(struct array *array, uint32_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_alone *alone = &array->alone[number];
     *alone = gsim_sm_alone_of(array->space, kernel);
-    int64_t whole = kernel->whole_blocks > 0 ? kernel->whole_blocks : kernel->blocks;
-    int64_t all = (whole + alone->at_once - 1) / alone->at_once * alone->at_once;
-    kernel->places = gsim_muldiv_floor(all, kernel->blocks, whole);
+    int64_t blocks = gsim_sm_kernel_blocks(kernel);
+    int64_t whole = kernel->whole_blocks > 0 ? kernel->whole_blocks : blocks;
+    int64_t at_once = alone->at_once < whole ? alone->at_once : whole;
+    int64_t all = (whole + at_once - 1) / at_once * at_once;
+    kernel->places = gsim_muldiv_floor(all, blocks, whole);
 }
 
 /* Blocks that run or have not begun. As long as the kernel has not done the work of as many blocks
@@ -318,7 +332,7 @@ static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel, int64_t h
         held->some_ended = 1;
         held->step = has > 0 ? has : -1; /* without any, all have left their SMs meanwhile */
     }
-    return held->some_ended ? kernel->blocks - done : kernel->blocks;
+    return gsim_sm_kernel_blocks(kernel) - (held->some_ended ? done : 0);
 }
 
 /* --- blocks that leave ------------------------------------------------------------------------ */
@@ -342,7 +356,7 @@ static void begin_to_leave(struct gsim_sm_kernel *kernel, int64_t going) {
         struct waves waves = waves_of(kernel, each);
         gsim_work over = ended_in_waves(kernel, each) / each;
         held->leaving = going;
-        held->leaves_at = kernel->all - (over + 1) * work_of_wave(kernel, &waves);
+        held->leaves_at = gsim_sm_kernel_work(kernel) - (over + 1) * work_of_wave(kernel, &waves);
         return;
     }
     held->leaving = (going + LEAVING_STEPS - 1) / LEAVING_STEPS;
@@ -362,6 +376,16 @@ static void let_go(struct gsim_sm_kernel *kernel, int64_t n) {
     held->pace = (uint16_t)keep;
 }
 
+/* All blocks of a wave have left their SMs: those that are left go on as a kernel of their own. */
+static void keep_rest(struct gsim_sm_kernel *kernel, int64_t each) {
+    struct gsim_sm_held *held = kernel->held;
+    int64_t left = gsim_sm_kernel_blocks(kernel) - ended_in_waves(kernel, each);
+    held->rest_blocks = left;
+    held->rest_work = kernel->left;
+    held->step = 0;
+    held->some_ended = 0;
+}
+
 /* The blocks leave that are due to. The next ones do after as much time, in which those that stay
  * do less. */
 static void leave_on(struct gsim_sm_kernel *kernel) {
@@ -372,8 +396,11 @@ static void leave_on(struct gsim_sm_kernel *kernel) {
         int64_t out = going < held->leaving ? going : held->leaving;
         if (out == 0)
             return;
+        int64_t each = step_of(held, held->n);
         held->leaves_at -= work_of_blocks(kernel, held->n - out) / LEAVING_STEPS;
         let_go(kernel, out);
+        if (held->n == 0 && each > 0)
+            keep_rest(kernel, each);
     }
 }
 
@@ -406,7 +433,8 @@ static gsim_work look_when_all_began(const struct gsim_sm_kernel *kernel, int64_
     const struct gsim_sm_held *held = kernel->held;
     if (each > 0)
         return waves_of(kernel, each).last_work;
-    return work_of_blocks(kernel, held->some_ended ? held->pace : kernel->blocks - held->n);
+    return work_of_blocks(kernel,
+                          held->some_ended ? held->pace : gsim_sm_kernel_blocks(kernel) - held->n);
 }
 
 /* The blocks that its SMs held while no other kernel was there. */
@@ -420,7 +448,7 @@ static int64_t had_alone(const struct array *array, uint16_t number) {
 /* All blocks of the kernel have begun, and this many have not ended. */
 static void end_blocks(const struct array *array, struct gsim_sm_kernel *kernel, int64_t left) {
     struct gsim_sm_held *held = kernel->held;
-    int64_t each = is_all_there(kernel) ? kernel->blocks : step_of(held, held->pace);
+    int64_t each = is_all_there(kernel) ? gsim_sm_kernel_blocks(kernel) : step_of(held, held->pace);
     if (left < held->n)
         release(kernel, left);
     if (each > 0)
@@ -432,7 +460,8 @@ static void end_blocks(const struct array *array, struct gsim_sm_kernel *kernel,
 /* What has ended leaves its SMs before any kernel is served, whichever waits for them. */
 static void free_ended(const struct array *array, struct gsim_sm_kernel *kernel) {
     int64_t n = kernel->held->n;
-    int64_t left = is_all_there(kernel) ? kernel->blocks : blocks_to_be_there(kernel, n);
+    int64_t left =
+        is_all_there(kernel) ? gsim_sm_kernel_blocks(kernel) : blocks_to_be_there(kernel, n);
     if (left <= kernel->held->pace)
         end_blocks(array, kernel, left);
 }
@@ -457,7 +486,7 @@ static bool begin_blocks(struct array *array, uint16_t number) {
     if (gsim_rarely(held->leaving > 0) && !kernel->only)
         stay(held);
     if (is_all_there(kernel)) {
-        end_blocks(array, kernel, kernel->blocks);
+        end_blocks(array, kernel, gsim_sm_kernel_blocks(kernel));
         return true;
     }
     if (held->n == 0)
@@ -561,23 +590,42 @@ static void look_around(struct array *array) {
     array->n_holders = 0;
     for (uint32_t i = 0; i < array->n; i++) {
         const struct gsim_sm_held *held = array->kernels[i].held;
-        if (gsim_rarely(held->n > 0 && held->leaving > 0))
-            leave_on(&array->kernels[i]);
         if (held->n == 0)
             continue;
         find_alone(array, i);
+        if (gsim_rarely(held->leaving > 0))
+            leave_on(&array->kernels[i]);
+        if (held->n == 0)
+            continue;
         free_ended(array, &array->kernels[i]);
         array->holder[array->n_holders++] = (uint16_t)i;
     }
     recall_parting(array);
 }
 
-/* Blocks that leave their SMs matter to kernels that wait, and to a kernel that gets no others.
- * Else it is enough to find them gone when the next kernel comes, by the work that is left. */
+/* Whether a kernel is slower since others or its own blocks take slots of its SMs. */
+static bool is_crowded(const struct array *array) {
+    for (uint32_t i = 0; i < array->n_holders; i++)
+        if (array->kernels[array->holder[i]].crowded_q32 > GSIM_RATE_ONE)
+            return true;
+    return false;
+}
+
+/* Whether rates change when blocks of the kernel leave: slots get free, or those that stay have
+ * another part of them where L1 is small. */
+static bool slows(const struct gsim_sm_kernel *kernel, bool is_crowded) {
+    return (is_crowded && kernel->busy.issue_ppm + kernel->busy.tensor_ppm > 0) ||
+           (kernel->on_small_l1 > 0 && kernel->on_small_l1 < kernel->held->n);
+}
+
+/* Blocks that leave their SMs matter to kernels that wait, to a kernel that gets no others, and to
+ * those that are slower for them. Else it is enough to find them gone when the next kernel comes,
+ * by the work that is left. */
 static void look_for_others(struct array *array) {
+    bool crowded = is_crowded(array);
     for (uint32_t i = 0; i < array->n; i++)
         if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->waiting[0] == i)) &&
-            array->kernels[i].held->leaving == 0)
+            array->kernels[i].held->leaving == 0 && !slows(&array->kernels[i], crowded))
             array->kernels[i].look = 0;
 }
 
@@ -618,8 +666,8 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
             continue;
         array.waiting[array.n_waiting++] = scratch[i];
     }
-    look_for_others(&array);
     show_parting(&array);
     gsim_sm_crowd_find(space, kernels, array.alone, n);
+    look_for_others(&array);
     gsim_sm_rates_find(space, kernels, array.alone, n, last);
 }

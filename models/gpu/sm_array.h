@@ -7,7 +7,9 @@
  *
  * Kernels of a higher rank (streams' priorities) go before all of a lower one. Blocks on SMs stay
  * to their end; a kernel that gets no more blocks meanwhile leaves its SMs as its blocks end,
- * within the time of one of them, and goes on later with those that have not begun.
+ * within the time of one of them, and goes on later with those that have not begun. If these are
+ * whole waves, they go on as a kernel of their own, and take as long as they would alone where all
+ * that fit find room.
  *
  * Each process with a cap has a queue of its own, and so have all processes of one range of SMs
  * together: their kernels wait for room on their SMs only. A kernel may be bound to its SMs: of SMs
@@ -62,6 +64,10 @@ struct gsim_sm_held {
     int64_t leaving; /* blocks that leave at a time, since no more of them may begin; 0: none */
     int64_t step; /* blocks that begin and end together; 0: none has ended; -1: they do not */
     gsim_work leaves_at; /* leaving: the rest of the kernel at which the next of them do */
+    /* The blocks and the work that were left when all of a wave left their SMs, and no block of the
+     * next one might begin: from then on these are the kernel. 0 blocks: all of it are. */
+    int64_t rest_blocks;
+    gsim_work rest_work;
 };
 
 /* What a kernel loses of its time here: parts in ppm, without a lower clock. */
@@ -138,6 +144,13 @@ struct gsim_sm_needs {
 };
 struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
                                          const struct gsim_sm_kernel *kernel, uint32_t slip_ppm);
+/* Of the kernel, or of what was left of it when it had left its SMs. */
+static inline int64_t gsim_sm_kernel_blocks(const struct gsim_sm_kernel *kernel) {
+    return kernel->held->rest_blocks > 0 ? kernel->held->rest_blocks : kernel->blocks;
+}
+static inline gsim_work gsim_sm_kernel_work(const struct gsim_sm_kernel *kernel) {
+    return kernel->held->rest_blocks > 0 ? kernel->held->rest_work : kernel->all;
+}
 /* The order in which kernels are served. */
 static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
                                               const struct gsim_sm_kernel *other) {
@@ -147,7 +160,7 @@ static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 static inline void gsim_sm_held_clear(struct gsim_sm_held *held) {
     if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0 ||
-        held->sees_parting > 0)
+        held->sees_parting > 0 || held->rest_blocks > 0)
         memset(held, 0, sizeof *held);
 }
 /* The SMs that a cap leaves of `sms`, in the steps in which a device counts them. */
@@ -187,9 +200,10 @@ struct gsim_sm_asked {
     struct gsim_first_loads first_loads;
     uint32_t small_l1_ppm;
     uint32_t on_small_l1, n_held; /* blocks, where L1 makes it longer; else 0 */
+    uint32_t rest_blocks; /* that it had when it had left its SMs; else 0 */
     uint16_t n_sms, pace;
     uint8_t is_whole;
-    uint8_t unused[7];
+    uint8_t unused[3];
 };
 
 /* How many times longer than alone each part of the kernel's time takes; what it draws on its SMs,

@@ -121,7 +121,7 @@ static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_
         taken->ppms[sm] += spot.takes_ppms;
         all += spot.done_q32;
     }
-    if (held->pace >= kernel->blocks || all == 0)
+    if (held->pace >= gsim_sm_kernel_blocks(kernel) || all == 0)
         return most;
     return (uint64_t)(((gsim_u128)held->n << 64) / all);
 }

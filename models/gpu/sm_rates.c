@@ -160,10 +160,20 @@ static void lose_slots(const struct gsim_sm_kernel *kernel, struct gsim_sm_stret
                                                (int64_t)(time_of(kernel, out) >> 20));
 }
 
+/* SMs' worth of the blocks that decide its speed. What was left of a kernel when it had left its
+ * SMs is as fast as alone with all blocks that it would have there at one time then, which may be
+ * fewer than those of a wave. */
+static int64_t keeps_pace(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone) {
+    int64_t rest = kernel->held->rest_blocks, pace = kernel->held->pace;
+    if (gsim_mostly(rest == 0) || rest >= alone->at_once)
+        return worth(alone, pace);
+    return gsim_muldiv_floor(pace * GSIM_SM, alone->at_once, rest * alone->per_sm);
+}
+
 static struct gsim_sm_stretch undisturbed(const struct gsim_space *space,
                                           const struct gsim_sm_kernel *kernel,
                                           const struct gsim_sm_alone *alone) {
-    struct gsim_sm_stretch out = on_sms(space, kernel, alone, worth(alone, kernel->held->pace));
+    struct gsim_sm_stretch out = on_sms(space, kernel, alone, keeps_pace(kernel, alone));
     if (gsim_rarely(kernel->small_l1_ppm > 0))
         lose_l1(kernel, &out);
     if (kernel->crowded_q32 > GSIM_RATE_ONE)
@@ -352,6 +362,7 @@ static struct gsim_sm_asked asked_of(const struct gsim_sm_kernel *kernel) {
         .pace = kernel->held->pace,
         .is_whole = kernel->is_whole,
     };
+    out.rest_blocks = (uint32_t)kernel->held->rest_blocks;
     if (kernel->first_loads.misses_ppm > 0)
         out.ns = (int64_t)gsim_work_to_ns(kernel->all);
     out.on_small_l1 = kernel->on_small_l1;

@@ -6,6 +6,9 @@ from fractions import Fraction
 from hosts import Host
 
 
+NEAR = 2  # ns by which gsim is later, since it rounds rates
+
+
 class Waves(Exception):
     """Two rules of one instant of which no page says which is first."""
 
@@ -14,11 +17,12 @@ class Kernel:
     """It is as fast as its blocks on SMs are a part of those that all SMs hold; blocks that begin together end together,
     and the first ones that begin before the first of them is done count as begun with it. So it goes on in waves. One that
     gets more blocks on SMs, or fewer, after that is out of step: its blocks end evenly with the work that is left. It is as
-    fast as before its last blocks began, to its end."""
+    fast as before its last blocks began, to its end. Where all blocks of a wave have left, those that have not begun go on as
+    a kernel of their own, which is as fast as alone with all of them or with as many as all SMs hold."""
 
     def __init__(self, job, rank, then, length, blocks, sms):
         self.job, self.rank, self.then = job, rank, then  # since when it is the next one of its job
-        self.length, self.left = length, Fraction(length)
+        self.length, self.left, self.all = length, Fraction(length), Fraction(length)  # of all blocks, and since a wave left
         self.blocks, self.waiting, self.most = blocks, blocks, min(blocks, sms)
 
     on = pace = 0  # blocks on SMs, and before those of the last wave began
@@ -34,6 +38,8 @@ class Kernel:
         self.is_due |= (self.is_watched or self.leaving > 0) and before > look >= self.left
 
     def begin(self, n):
+        if n and self.on and self.each is None and self.left - NEAR <= self.all - self.wave(self.on) < self.left:
+            raise Waves  # room that comes as its first blocks are done: it is in step or out of it by a part of a nanosecond
         self.waiting, self.on = self.waiting - n, self.on + n
         self.pace = self.on
         if self.each is not None and n:
@@ -45,13 +51,18 @@ class Kernel:
     def last_wave(self, each):
         """The work of the last one: as that of any, but that no block is done sooner than alone."""
         waves, places = self.waves(each), -(-self.blocks // self.most) * self.most
-        return self.length * min(Fraction(1, waves), max(0, 1 - Fraction((waves - 1) * each, places)))
+        return self.all * min(Fraction(1, waves), max(0, 1 - Fraction((waves - 1) * each, places)))
+
+    def wave(self, each):
+        """The work of any but the last one."""
+        waves = self.waves(each)
+        return (self.all - self.last_wave(each)) / (waves - 1) if waves > 1 else self.all
 
     def waves_over(self, each):
         waves, last = self.waves(each), self.last_wave(each)
         if waves == 1 or self.left <= last:
             return waves - 1
-        return min((self.length - self.left) * (waves - 1) // (self.length - last), waves - 2)
+        return min((self.all - self.left) * (waves - 1) // (self.all - last), waves - 2)
 
     def in_step(self):
         """How many blocks its waves have; 0: it is out of step."""
@@ -60,7 +71,7 @@ class Kernel:
     def alive(self):
         """Blocks that are on SMs or have not begun."""
         each = self.in_step()
-        return self.blocks - self.waves_over(each) * each if each else -(-self.left * self.blocks // self.length)
+        return self.blocks - self.waves_over(each) * each if each else -(-self.left * self.blocks // self.all)
 
     def hold(self):
         """None of its blocks may begin: those that are there leave as they end, all at once if they are in step, else a third at
@@ -69,18 +80,21 @@ class Kernel:
             return
         each = self.in_step()
         if each:
-            wave = (self.length - self.last_wave(each)) / (self.waves(each) - 1)
-            self.leaving, self.leaves_at = self.on, self.length - (self.waves_over(each) + 1) * wave
+            self.leaving, self.leaves_at = self.on, self.all - (self.waves_over(each) + 1) * self.wave(each)
         else:
-            self.leaving, self.leaves_at = -(-self.on // 3), self.left - Fraction(self.length * self.on, self.blocks * 3)
+            self.leaving, self.leaves_at = -(-self.on // 3), self.left - self.all * Fraction(self.on, self.blocks * 3)
 
     def leave(self):
         """Blocks that have no successors, since none may begin."""
         had = self.on
         while self.leaving and self.on and self.left <= self.leaves_at:
             self.on -= min(self.on, self.leaving)
-            self.leaves_at -= Fraction(self.length * self.on, self.blocks * 3)
-            self.pace, self.each = self.on, 0
+            self.leaves_at -= self.all * Fraction(self.on, self.blocks * 3)
+            self.pace = self.on
+            each, self.each = had if self.each is None else self.each, 0
+            if each and not self.on:
+                self.blocks, self.all, self.each = self.blocks - self.waves_over(each) * each, self.left, None
+                self.waiting, self.most = self.blocks, min(self.blocks, self.most)
         return had - self.on
 
     def settle(self):
@@ -109,8 +123,8 @@ class Kernel:
         if each:
             return self.last_wave(each) if self.waiting else 0
         if self.waiting:
-            return Fraction(self.length * self.pace, self.blocks)
-        return Fraction(self.length * (self.on // 2), self.blocks) if self.on * 4 > self.pace else 0
+            return self.all * Fraction(self.pace, self.blocks)
+        return self.all * Fraction(self.on // 2, self.blocks) if self.on * 4 > self.pace else 0
 
     def next_time(self, now):
         if not self.pace:

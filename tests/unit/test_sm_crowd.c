@@ -195,6 +195,49 @@ static void test_what_memory_does_is_not_crowded(void **state) {
     }
 }
 
+/* An older kernel whose blocks end over 60 % of its time: a third of them when 50 % is left. Where
+ * they take slots of a younger one its rate changes then, so all is looked at again, though none
+ * waits; else it is enough to find them gone later. */
+static void test_blocks_that_crowd_are_looked_for(void **state) {
+    (void)state;
+    struct gsim_profile uneven = device;
+    uneven.value[GSIM_KEY_JOB_SPREAD_PPM] = 600000;
+    for (uint32_t issue_percent = 0; issue_percent <= 60; issue_percent += 60) {
+        struct gsim_space space = gsim_space_of_device(&uneven);
+        struct setup setup;
+        uint16_t order[2];
+        add(&setup, 0, issue_percent, 0);
+        add(&setup, 1, 20, 0);
+        gsim_sm_held_clear(&setup.held[0]);
+        gsim_sm_held_clear(&setup.held[1]);
+        gsim_sm_array_solve(&space, setup.kernel, order, 2, NULL);
+        assert_true(setup.kernel[0].look == (issue_percent > 0 ? gsim_work_of_ns(WORK_NS / 2) : 0));
+    }
+}
+
+/* Four blocks, alone two on an SM, crowd each other on the one SM of a cap: when some have left,
+ * the others are faster, so the kernel is as long whether another one is looked at meanwhile or
+ * not. */
+static void test_own_blocks_that_crowd_are_looked_for(void **state) {
+    (void)state;
+    struct gsim_profile uneven = device;
+    uneven.value[GSIM_KEY_JOB_SPREAD_PPM] = 600000;
+    struct gsim_space space = gsim_space_of_device(&uneven);
+    struct setup setup;
+    uint16_t order[1];
+    add(&setup, 0, 60, 0);
+    gsim_sm_held_clear(&setup.held[0]);
+    setup.kernel[0].blocks = 2 * SMS;
+    setup.kernel[0].n_sms = 1;
+    gsim_sm_array_solve(&space, setup.kernel, order, 1, NULL);
+    uint64_t crowded_q32 = setup.kernel[0].crowded_q32;
+    assert_true(crowded_q32 > GSIM_RATE_ONE);
+    assert_true(setup.kernel[0].look == gsim_work_of_ns(WORK_NS / 2));
+    setup.kernel[0].left = setup.kernel[0].look;
+    gsim_sm_array_solve(&space, setup.kernel, order, 1, NULL);
+    assert_true(setup.kernel[0].crowded_q32 < crowded_q32);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_younger_kernel_waits_for_slots),
@@ -205,6 +248,8 @@ int main(void) {
         cmocka_unit_test(test_own_blocks_crowd_beyond_those_alone),
         cmocka_unit_test(test_the_slowest_block_decides),
         cmocka_unit_test(test_what_memory_does_is_not_crowded),
+        cmocka_unit_test(test_blocks_that_crowd_are_looked_for),
+        cmocka_unit_test(test_own_blocks_that_crowd_are_looked_for),
     };
     return cmocka_run_group_tests_name("crowded SMs", tests, NULL, NULL);
 }

@@ -183,12 +183,13 @@ static void test_room_that_changes_early_does_not(void **state) {
 }
 
 /* A kernel that is stopped in its first wave leaves its SMs at the end of that, half of its time
- * later. It goes on out of step, by its work: room for five blocks, and then for ten. */
-static void test_a_kernel_that_left_is_out_of_step(void **state) {
+ * later. Two of its twelve blocks are left, and half of its work: they take as long as they would
+ * have without a stop. By the work that is left they would be six, at 0.6 of the kernel's speed. */
+static void test_a_kernel_that_left_goes_on_with_the_blocks_that_are_left(void **state) {
     (void)state;
     struct gsim_profile profile = device(8, 0);
     struct gsim_sm_held held[2] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {kernel(12, 8, 1, &held[0]), kernel(5, 8, 0, &held[1])};
+    struct gsim_sm_kernel kernels[] = {kernel(12, 8, 1, &held[0]), kernel(20, 8, 2, &held[1])};
     solve(&profile, kernels, 1, WORK_NS);
     kernels[0].is_stopped = true;
     solve(&profile, kernels, 1, 900);
@@ -196,13 +197,68 @@ static void test_a_kernel_that_left_is_out_of_step(void **state) {
     solve(&profile, kernels, 1, 500);
     assert_int_equal(held[0].n, 0);
     kernels[0].is_stopped = false;
-    solve(&profile, kernels, 2, 500);
-    assert_int_equal(held[0].n, 5);
-    assert_int_equal(held[0].step, -1);
-    solve(&profile, kernels, 1, 450);
-    assert_int_equal(held[0].n, 6);
+    for (int64_t left_ns = 500; left_ns > 0; left_ns -= 100) {
+        solve(&profile, kernels, 2, left_ns);
+        assert_int_equal(held[0].n, 2);
+        assert_int_equal(held[1].n, 8);
+        assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE);
+    }
+}
+
+/* It finds room for one of its two blocks: they run one after the other, each as long as a block
+ * takes alone, which is half of the kernel's work at half of its speed. */
+static void test_blocks_that_are_left_run_in_waves(void **state) {
+    (void)state;
+    struct gsim_profile profile = device(8, 0);
+    struct gsim_sm_held held[3] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(12, 8, 1, &held[0]), kernel(9, 8, 0, &held[1]),
+                                       kernel(1, 8, 2, &held[2])};
+    solve(&profile, kernels, 1, WORK_NS);
+    kernels[0].is_stopped = true;
+    solve(&profile, kernels, 1, 900);
+    solve(&profile, kernels, 1, 500);
+    kernels[0].is_stopped = false;
+    solve(&profile, kernels, 3, 500);
+    assert_int_equal(held[0].n, 1);
+    assert_int_equal(held[2].n, 0);
+    assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE / 2);
+    assert_looks_at(&kernels[0], 250);
+    kernels[0].is_stopped = true; /* with its last block to come, it leaves again */
+    solve(&profile, kernels, 3, 400);
+    solve(&profile, kernels, 3, 250);
+    assert_int_equal(held[0].n, 0);
+    kernels[0].is_stopped = false;
     solve(&profile, kernels, 1, 250);
-    assert_int_equal(held[0].n, 3);
+    assert_int_equal(held[0].n, 1);
+    assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE);
+}
+
+/* 32 blocks in four waves are stopped in the first: 22 are left, in three waves of which the last
+ * has two blocks, as those of the whole kernel. */
+static void test_waves_that_are_left_are_those_of_the_kernel(void **state) {
+    (void)state;
+    static const uint32_t memory_ppm[] = {0, 400000};
+    struct gsim_profile profile = device(8, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct gsim_sm_held held[2] = {{.n = 0}};
+        struct gsim_sm_kernel kernels[] = {kernel(32, 8, 1, &held[0]), kernel(1, 8, 2, &held[1])};
+        kernels[0].memory_ppm = memory_ppm[i];
+        solve(&profile, kernels, 2, WORK_NS);
+        gsim_work last = kernels[0].look;
+        kernels[0].is_stopped = true;
+        solve(&profile, kernels, 1, 900);
+        gsim_work over = kernels[0].look;
+        kernels[0].left = over;
+        struct gsim_space space = gsim_space_of_device(&profile);
+        uint16_t order[2];
+        gsim_sm_array_solve(&space, kernels, order, 1, NULL);
+        kernels[0].is_stopped = false;
+        gsim_sm_array_solve(&space, kernels, order, 2, NULL);
+        assert_int_equal(held[0].n, 10);
+        assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE);
+        gsim_work apart = kernels[0].look - last;
+        assert_true(apart > -gsim_work_of_ns(1) && apart < gsim_work_of_ns(1));
+    }
 }
 
 /* A kernel that was alone is found in its last wave, on all SMs and on half of them (of three waves
@@ -235,7 +291,9 @@ int main(void) {
         cmocka_unit_test(test_the_last_wave_ends_unevenly),
         cmocka_unit_test(test_room_that_changes_puts_a_kernel_out_of_step),
         cmocka_unit_test(test_room_that_changes_early_does_not),
-        cmocka_unit_test(test_a_kernel_that_left_is_out_of_step),
+        cmocka_unit_test(test_a_kernel_that_left_goes_on_with_the_blocks_that_are_left),
+        cmocka_unit_test(test_blocks_that_are_left_run_in_waves),
+        cmocka_unit_test(test_waves_that_are_left_are_those_of_the_kernel),
         cmocka_unit_test(test_a_last_wave_that_began_alone_goes_on),
     };
     return cmocka_run_group_tests_name("waves of blocks on SMs", tests, NULL, NULL);
