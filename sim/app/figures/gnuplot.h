@@ -28,9 +28,9 @@ enum gsim_status gsim_gnuplot_write(const struct gsim_folder *folder, const char
 enum gsim_status gsim_gnuplot_draw(const struct gsim_folder *folder, const char *script,
                                    const char *output, const volatile sig_atomic_t *stop,
                                    struct gsim_log *log);
-/* Draws SVGs by one gnuplot, with the bytes of gsim_gnuplot_draw: a start of gnuplot takes ten times
- * as long as a drawing. If it fails, each is drawn by a gnuplot of its own, and those that fail have
- * an error. GSIM_OK or GSIM_INCOMPLETE. */
+/* Draws SVGs by one gnuplot, with the bytes of gsim_gnuplot_draw: a start of gnuplot takes ten
+ * times as long as a drawing. If it fails, each is drawn by a gnuplot of its own, and those that
+ * fail have an error. GSIM_OK or GSIM_INCOMPLETE. */
 enum gsim_status gsim_gnuplot_draw_all(const struct gsim_folder *folder,
                                        struct gsim_drawing *drawings, int n,
                                        const volatile sig_atomic_t *stop);
