@@ -74,8 +74,8 @@ is_left_out() { # build, suite
 # what was freed is found up to there. CASES=all has all of it.
 case ${CASES-} in all) ;; *) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=16" ;; esac
 # To look for leaks at its end, and to note ten calls of each allocation, is half of a short run with sanitizers; to mark
-# what lies between globals is a quarter of the rest, for walks past their ends, since an index past the end of an array is
-# found without it. Both are looked for where each command ends with each of its outputs, well and badly, in the programs of
+# what lies between globals is a fifth of the page faults that are left, for walks past their ends, since an index past the
+# end of an array is found without it. Both are looked for where each command ends with each of its outputs, well and badly, in the programs of
 # tests and random runs; CASES=all looks everywhere.
 lightly() { # build, script
     case ${CASES-}$1,$2 in

@@ -130,6 +130,24 @@ for figure in $("$gsim" list figures | cut -d' ' -f1); do
         echo "# skipped: the golden figures are of another gnuplot than $version"
     fi
 done
+# One gnuplot draws all figures of a report: each has the bytes that a gnuplot of its own gave it.
+if [ -z "$san" ] && command -v python3 >/dev/null; then
+    for db in a g; do
+        "$gsim" report "$tmp/$db.db" -o "$tmp/all_$db.html" >"$tmp/out" 2>&1
+        python3 - "$tmp/all_$db.html" "$tmp" $([ $db = g ] && echo heatmap oversubscription capacity) >"$tmp/out" 2>&1 <<'P'
+import re, sys
+page, folder, *only = sys.argv[1:]
+found = re.findall(r"<figure>\n((?:(?!<figure>).)*)\n<figcaption>(\w+): [^\n]*</figcaption>", open(page).read(), re.S)
+compared = [name for _, name in found if not only or name in only]
+for svg, name in found:
+    own = open(f"{folder}/{name}.svg").read()
+    same = re.sub(r"""(id=['"]|href=['"]#|url\(#)f[0-9]+_""", r"\1", svg).strip() == own[own.index("<svg"):].strip()
+    assert same or name not in compared, name
+assert len(compared) >= (len(only) or 7), compared
+P
+        ok "figures of the report of $db.db as plot draws them" $?
+    done
+fi
 
 # --- labels, and many jobs -----------------------------------------------------------------------
 cp tests/golden/two.csv "$tmp/three.csv"
@@ -246,7 +264,7 @@ fine "a .tex replaces a .pdf with --force" "$gsim" plot "$tmp/a.db" --figure jct
 fine "a .tex is drawn again" "$gsim" plot "$tmp/a.db" --figure jct_cdf -o "$tmp/mine.tex"
 # A gnuplot that fails at one figure: the report names it and has the others.
 mkdir "$tmp/bin"
-printf '#!/bin/sh\nif grep -q "^# overview:" script.gp; then echo "it is a bad day"; exit 1; fi\nexec %s "$@"\n' "$PWD/tests/support/bin/gnuplot" >"$tmp/bin/gnuplot"
+printf '#!/bin/sh\nshift\nif grep -q "^# overview:" "$@"; then echo "it is a bad day"; exit 1; fi\nexec %s "$@"\n' "$PWD/tests/support/bin/gnuplot" >"$tmp/bin/gnuplot"
 chmod +x "$tmp/bin/gnuplot"
 fails "a report where a figure fails" 0 "without figure 'overview': gnuplot failed: it is a bad day" env PATH="$tmp/bin:$PATH" "$gsim" report "$tmp/g.db" -o "$tmp/day.html"
 grep -q 'absent">overview: gnuplot failed: it is a bad day' "$tmp/day.html" && [ "$(grep -c '<figure>' "$tmp/day.html")" -ge 6 ] &&

@@ -11,6 +11,8 @@
 #include "sim/app/figures/made.h"
 #include "sim/base/text.h"
 
+static const char script[] = "script.gp";
+
 /* The figure to draw, and the files to write. */
 struct plot {
     struct gsim_figure figure;
@@ -113,7 +115,7 @@ static enum gsim_status keep_script(struct gsim_cli *cli, const struct plot *plo
     const char *stem = page_stem(cli, plot);
     const char *path = stem ? with_ending(cli, stem, ".gp") : NULL;
     enum gsim_status status = check(cli, path);
-    return status == GSIM_OK ? take(cli, folder, "script.gp", path) : status;
+    return status == GSIM_OK ? take(cli, folder, script, path) : status;
 }
 
 /* Draws a page. gnuplot writes it under its final name, since a TeX file includes its picture by
@@ -129,8 +131,10 @@ static enum gsim_status draw_page(struct gsim_cli *cli, struct plot *plot, struc
     enum gsim_status status = gsim_folder_open(&folder, plot->output, cli->arena, cli->log);
     if (status != GSIM_OK)
         return status;
-    status = gsim_gnuplot_draw(&folder, &plot->figure, db, &plot->request, cli->io->stop, n_pages,
-                               cli->log);
+    status =
+        gsim_gnuplot_write(&folder, script, &plot->figure, db, &plot->request, n_pages, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_gnuplot_draw(&folder, script, plot->request.output, cli->io->stop, cli->log);
     enum gsim_status drawn = status;
     if (status == GSIM_OK)
         status = take_page(cli, plot, &folder);

@@ -15,8 +15,6 @@
 #include "sim/app/figures/report.h"
 #include "sim/base/text.h"
 
-static const char picture[] = "figure.svg";
-
 static const char style[] =
     "<style>\n"
     "body{font:16px/1.5 system-ui,sans-serif;color:#111;background:#fff;max-width:72rem;"
@@ -149,6 +147,15 @@ static char *read_text(const char *path, struct gsim_arena *arena) {
     return got == 0 ? text : NULL;
 }
 
+/* A page of a figure. */
+struct sheet {
+    struct gsim_figure figure;
+    int number, n_pages;
+    int drawing; /* -1: it has no script, for an error */
+    enum gsim_status status; /* of its script */
+    const char *error;
+};
+
 struct page {
     struct gsim_cli *cli;
     const char *const *advice; /* paragraphs, NULL-terminated; NULL: none */
@@ -156,56 +163,129 @@ struct page {
     struct gsim_folder folder;
     FILE *out;
     int n_figures;
+    struct sheet *sheets; /* in the order of the page */
+    struct gsim_drawing *drawings; /* those of sheets that have a script */
+    uint32_t n_sheets, sheets_capacity, n_drawings, drawings_capacity;
 };
 
 /* Writes why a figure is missing: the runs have no data for it, or too much, or the drawing failed.
  * The other figures are still drawn. */
-static void put_absence(struct page *page, const struct gsim_figure *figure,
-                        const struct gsim_log *log) {
+static void put_absence(struct page *page, const struct gsim_figure *figure, const char *error) {
     fprintf(page->out, "<p class=\"absent\">%s: ", figure->name);
-    put_html(page->out, log->errors[0].text);
+    put_html(page->out, error);
     fputs("</p>\n", page->out);
 }
 
-static void put_picture(struct page *page, const struct gsim_figure *figure, int number,
-                        int n_pages) {
-    char *svg = read_text(gsim_folder_path(&page->folder, picture), page->cli->arena);
+static void put_picture(struct page *page, const struct sheet *sheet) {
+    const char *name = page->drawings[sheet->drawing].output;
+    char *svg = read_text(gsim_folder_path(&page->folder, name), page->cli->arena);
     if (!svg)
         return;
     fputs("<figure>\n", page->out);
     put_svg(page->out, svg, ++page->n_figures);
-    fprintf(page->out, "\n<figcaption>%s: %s", figure->name, figure->summary);
-    if (n_pages > 1)
-        fprintf(page->out, " (%d of %d)", number, n_pages);
+    fprintf(page->out, "\n<figcaption>%s: %s", sheet->figure.name, sheet->figure.summary);
+    if (sheet->n_pages > 1)
+        fprintf(page->out, " (%d of %d)", sheet->number, sheet->n_pages);
     fputs("</figcaption>\n</figure>\n", page->out);
 }
 
-static enum gsim_status put_figure(struct page *page, const struct gsim_figure *figure) {
-    struct gsim_figure_request request = {.format = GSIM_FIGURE_SVG, .output = picture};
+/* Puts a page of a figure; false: it is missing. */
+static bool put_sheet(struct page *page, const struct sheet *sheet) {
+    const char *failed = sheet->drawing >= 0 ? page->drawings[sheet->drawing].error : NULL;
+    const char *error = failed ? failed : sheet->error;
+    if (failed || sheet->status == GSIM_FAILED)
+        gsim_warn(page->cli->log, NULL, 0, "the report is without figure '%s': %s",
+                  sheet->figure.name, error);
+    if (error)
+        put_absence(page, &sheet->figure, error);
+    else
+        put_picture(page, sheet);
+    return !error;
+}
+
+/* Makes room for one more page of a figure, and takes it; NULL: no memory. */
+static struct sheet *add_sheet(struct page *page) {
+    struct gsim_arena *arena = page->cli->arena;
+    struct sheet *sheets = gsim_arena_room(arena, page->sheets, page->n_sheets,
+                                           &page->sheets_capacity, sizeof *page->sheets);
+    page->sheets = sheets ? sheets : page->sheets;
+    struct gsim_drawing *drawings = gsim_arena_room(
+        arena, page->drawings, page->n_drawings, &page->drawings_capacity, sizeof *page->drawings);
+    page->drawings = drawings ? drawings : page->drawings;
+    return sheets && drawings ? &sheets[page->n_sheets++] : NULL;
+}
+
+/* Writes the script of a page of a figure. */
+static enum gsim_status write_sheet(struct page *page, struct sheet *sheet) {
+    struct gsim_arena *arena = page->cli->arena;
+    const char *name = sheet->figure.name;
+    struct gsim_drawing drawing = {
+        .script = gsim_arena_printf(arena, "%s-%d.gp", name, sheet->number),
+        .output = gsim_arena_printf(arena, "%s-%d.svg", name, sheet->number)};
+    if (!drawing.script || !drawing.output)
+        return gsim_no_memory(page->cli->log, "drawing");
+    struct gsim_figure_request request = {
+        .format = GSIM_FIGURE_SVG, .page = sheet->number, .output = drawing.output};
+    struct gsim_log log = {0};
+    sheet->status = gsim_gnuplot_write(&page->folder, drawing.script, &sheet->figure, page->db,
+                                       &request, &sheet->n_pages, &log);
+    if (sheet->status == GSIM_OK) {
+        sheet->drawing = (int)page->n_drawings;
+        page->drawings[page->n_drawings++] = drawing;
+        return GSIM_OK;
+    }
+    sheet->error = gsim_arena_strdup(arena, log.errors[0].text);
+    return sheet->error ? GSIM_OK : gsim_no_memory(page->cli->log, "drawing");
+}
+
+/* Writes the scripts of a figure, one a page. */
+static enum gsim_status write_figure(struct page *page, const struct gsim_figure *figure) {
     int n_pages = 1;
-    for (request.page = 1; request.page <= n_pages; request.page++) {
-        struct gsim_log log = {0};
-        enum gsim_status status = gsim_gnuplot_draw(&page->folder, figure, page->db, &request,
-                                                    page->cli->io->stop, &n_pages, &log);
-        if (status == GSIM_INCOMPLETE)
-            return gsim_fail(page->cli->log, GSIM_INCOMPLETE, NULL, 0,
-                             "interrupted: no report is written");
-        if (status == GSIM_FAILED)
-            gsim_warn(page->cli->log, NULL, 0, "the report is without figure '%s': %s",
-                      figure->name, log.errors[0].text);
-        if (status == GSIM_OK)
-            put_picture(page, figure, request.page, n_pages);
-        else
-            put_absence(page, figure, &log);
-        if (status != GSIM_OK && request.page == 1)
+    for (int number = 1; number <= n_pages; number++) {
+        struct sheet *sheet = add_sheet(page);
+        if (!sheet)
+            return gsim_no_memory(page->cli->log, "drawing");
+        *sheet =
+            (struct sheet){.figure = *figure, .number = number, .n_pages = n_pages, .drawing = -1};
+        enum gsim_status status = write_sheet(page, sheet);
+        if (status != GSIM_OK || sheet->status == GSIM_INCOMPLETE)
+            return status == GSIM_OK ? sheet->status : status;
+        if (sheet->status != GSIM_OK && number == 1)
             break;
+        n_pages = sheet->n_pages;
     }
     return GSIM_OK;
 }
 
+/* Puts the figures. Of one without its first page no other page is put. */
+static void put_sheets(struct page *page) {
+    bool is_there = false;
+    for (uint32_t i = 0; i < page->n_sheets; i++)
+        if (is_there || page->sheets[i].number == 1) {
+            bool is_put = put_sheet(page, &page->sheets[i]);
+            is_there = page->sheets[i].number == 1 ? is_put : is_there;
+        }
+}
+
+/* Draws all figures, and puts them. */
+static enum gsim_status draw_figures(struct page *page) {
+    struct gsim_figure figure;
+    enum gsim_status status = GSIM_OK;
+    for (int at = 0; status == GSIM_OK && gsim_figure_at(at, page->cli->arena, &figure); at++)
+        status = write_figure(page, &figure);
+    if (status == GSIM_OK && page->n_drawings)
+        status = gsim_gnuplot_draw_all(&page->folder, page->drawings, (int)page->n_drawings,
+                                       page->cli->io->stop);
+    if (status == GSIM_OK)
+        put_sheets(page);
+    else if (status == GSIM_INCOMPLETE)
+        status = gsim_fail(page->cli->log, GSIM_INCOMPLETE, NULL, 0,
+                           "interrupted: no report is written");
+    return status;
+}
+
 static enum gsim_status put_figures(struct page *page) {
     static const char missing[] = "gnuplot is not installed and draws them";
-    struct gsim_figure figure;
     fputs("<h2>Figures</h2>\n", page->out);
     if (!gsim_gnuplot_is_there()) {
         gsim_warn(page->cli->log, NULL, 0,
@@ -219,8 +299,7 @@ static enum gsim_status put_figures(struct page *page) {
                                                page->cli->arena, page->cli->log);
     if (status != GSIM_OK)
         return status;
-    for (int at = 0; status == GSIM_OK && gsim_figure_at(at, page->cli->arena, &figure); at++)
-        status = put_figure(page, &figure);
+    status = draw_figures(page);
     gsim_folder_close(&page->folder);
     return status;
 }

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char script_name[] = "script.gp", error_name[] = "gnuplot.err";
+static const char between_name[] = "between.gp", error_name[] = "gnuplot.err";
 
 extern char **environ;
 
@@ -34,12 +34,34 @@ static char **clean_environment(struct gsim_arena *arena) {
     return list;
 }
 
+/* gnuplot's arguments: the scripts of the drawings, with the one between each two. */
+static char **arguments(const struct gsim_folder *folder, const struct gsim_drawing *drawings,
+                        int n) {
+    char **argv = gsim_arena_array(folder->arena, 2 * (size_t)n + 2, sizeof *argv);
+    int to = 0;
+    if (!argv)
+        return NULL;
+    argv[to++] = gsim_arena_strdup(folder->arena, "gnuplot");
+    argv[to++] = gsim_arena_strdup(folder->arena, "-d");
+    for (int i = 0; i < n; i++) {
+        if (i > 0)
+            argv[to++] = gsim_arena_strdup(folder->arena, between_name);
+        argv[to++] = gsim_arena_strdup(folder->arena, drawings[i].script);
+    }
+    for (int i = 0; i < to; i++)
+        if (!argv[i])
+            return NULL;
+    argv[to] = NULL;
+    return argv;
+}
+
 /* Starts gnuplot in the folder, with its messages in a file there. Returns an errno. */
-static int start(const struct gsim_folder *folder, pid_t *pid) {
-    char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"script.gp"}, NULL};
+static int start(const struct gsim_folder *folder, const struct gsim_drawing *drawings, int n,
+                 pid_t *pid) {
+    char **argv = arguments(folder, drawings, n);
     char **environment = clean_environment(folder->arena);
     posix_spawn_file_actions_t actions;
-    if (!environment)
+    if (!argv || !environment)
         return ENOMEM;
     int error = posix_spawn_file_actions_init(&actions);
     if (error)
@@ -104,10 +126,18 @@ static enum gsim_status wait_for(pid_t pid, const volatile sig_atomic_t *stop, i
     return GSIM_OK;
 }
 
-enum gsim_status gsim_gnuplot_run(const struct gsim_folder *folder, const char *output,
-                                  const volatile sig_atomic_t *stop, struct gsim_log *log) {
+static bool is_drawn(const struct gsim_folder *folder, const struct gsim_drawing *drawing) {
+    struct stat about;
+    const char *path = gsim_folder_path(folder, drawing->output);
+    return path && stat(path, &about) == 0 && about.st_size > 0;
+}
+
+/* Draws all by one gnuplot. Where one drawing fails, gnuplot draws none of those after it. */
+static enum gsim_status run_gnuplot(const struct gsim_folder *folder,
+                                    const struct gsim_drawing *drawings, int n,
+                                    const volatile sig_atomic_t *stop, struct gsim_log *log) {
     pid_t pid;
-    int state = 0, error = start(folder, &pid);
+    int state = 0, error = start(folder, drawings, n, &pid), n_drawn = 0;
     if (error == ENOENT)
         return gsim_fail(log, GSIM_FAILED, NULL, 0,
                          "gnuplot is not installed and draws the figures: apt-get install "
@@ -117,10 +147,9 @@ enum gsim_status gsim_gnuplot_run(const struct gsim_folder *folder, const char *
     enum gsim_status status = wait_for(pid, stop, &state, log);
     if (status != GSIM_OK)
         return status;
-    struct stat about;
-    const char *path = gsim_folder_path(folder, output);
-    bool is_there = path && stat(path, &about) == 0 && about.st_size > 0;
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 0 && is_there)
+    while (n_drawn < n && is_drawn(folder, &drawings[n_drawn]))
+        n_drawn++;
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0 && n_drawn == n)
         return GSIM_OK;
     char message[300];
     read_message(folder, message, sizeof message);
@@ -128,20 +157,66 @@ enum gsim_status gsim_gnuplot_run(const struct gsim_folder *folder, const char *
                      *message ? message : "gnuplot says nothing; is the disk full?");
 }
 
-enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim_figure *figure,
-                                   struct gsim_db *db, const struct gsim_figure_request *request,
-                                   const volatile sig_atomic_t *stop, int *n_pages,
+/* Draws by one gnuplot; false: some drawing may be missing, or half of it. */
+static bool draw_together(const struct gsim_folder *folder, struct gsim_drawing *drawings, int n,
+                          const volatile sig_atomic_t *stop, enum gsim_status *status) {
+    struct gsim_log unheard = {0};
+    const char *between = gsim_figure_file(between_name, folder->arena);
+    *status = between ? gsim_folder_put(folder, between_name, between, strlen(between), &unheard)
+                      : GSIM_FAILED;
+    if (*status == GSIM_OK)
+        *status = run_gnuplot(folder, drawings, n, stop, &unheard);
+    return *status == GSIM_OK || *status == GSIM_INCOMPLETE;
+}
+
+/* What the gnuplot of all left of a drawing does not pass for what its own draws. */
+static void remove_output(const struct gsim_folder *folder, const struct gsim_drawing *drawing) {
+    const char *path = gsim_folder_path(folder, drawing->output);
+    if (path)
+        (void)unlink(path);
+}
+
+enum gsim_status gsim_gnuplot_draw_all(const struct gsim_folder *folder,
+                                       struct gsim_drawing *drawings, int n,
+                                       const volatile sig_atomic_t *stop) {
+    enum gsim_status status = GSIM_OK;
+    if (n > 1 && draw_together(folder, drawings, n, stop, &status))
+        return status;
+    for (int i = 0; i < n; i++) {
+        struct gsim_log log = {0};
+        remove_output(folder, &drawings[i]);
+        status = run_gnuplot(folder, &drawings[i], 1, stop, &log);
+        if (status == GSIM_INCOMPLETE)
+            return status;
+        if (status != GSIM_OK)
+            drawings[i].error = gsim_arena_strdup(folder->arena, log.errors[0].text);
+        if (status != GSIM_OK && !drawings[i].error)
+            drawings[i].error = "out of memory while drawing";
+    }
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_gnuplot_draw(const struct gsim_folder *folder, const char *script,
+                                   const char *output, const volatile sig_atomic_t *stop,
                                    struct gsim_log *log) {
-    const char *path = gsim_folder_path(folder, script_name);
-    FILE *script = path ? fopen(path, "wb") : NULL;
-    if (!script)
+    return run_gnuplot(folder, &(struct gsim_drawing){.script = script, .output = output}, 1, stop,
+                       log);
+}
+
+enum gsim_status gsim_gnuplot_write(const struct gsim_folder *folder, const char *script,
+                                    const struct gsim_figure *figure, struct gsim_db *db,
+                                    const struct gsim_figure_request *request, int *n_pages,
+                                    struct gsim_log *log) {
+    const char *path = gsim_folder_path(folder, script);
+    FILE *file = path ? fopen(path, "wb") : NULL;
+    if (!file)
         return gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be written: %s",
                          strerror(errno));
     enum gsim_status status =
-        gsim_figure_write(figure, db, request, folder->arena, script, n_pages, log);
-    bool is_bad = ferror(script) != 0;
-    if ((fclose(script) != 0 || is_bad) && status == GSIM_OK)
+        gsim_figure_write(figure, db, request, folder->arena, file, n_pages, log);
+    bool is_bad = ferror(file) != 0;
+    if ((fclose(file) != 0 || is_bad) && status == GSIM_OK)
         status =
             gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be written: %s", strerror(errno));
-    return status == GSIM_OK ? gsim_gnuplot_run(folder, request->output, stop, log) : status;
+    return status;
 }

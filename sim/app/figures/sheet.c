@@ -53,7 +53,7 @@ static enum gsim_status draw_sheet(struct gsim_cli *cli, const struct gsim_folde
                                    const struct gsim_sheet *sheet) {
     enum gsim_status status = write_script(cli, folder, request, sheet);
     if (status == GSIM_OK)
-        status = gsim_gnuplot_run(folder, request->output, cli->io->stop, cli->log);
+        status = gsim_gnuplot_draw(folder, "script.gp", request->output, cli->io->stop, cli->log);
     const char *from = status == GSIM_OK ? gsim_folder_path(folder, request->output) : NULL;
     const char *to = cli->value[GSIM_OPT_OUTPUT];
     if (status == GSIM_OK)
