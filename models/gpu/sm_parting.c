@@ -8,7 +8,8 @@
  * enough. Others may begin there if the SM has as much as all of their blocks that it could hold,
  * and room is left. The blocks that an SM holds are by threads, registers, shared memory and slots;
  * grids do not count. From 100 KiB of shared memory on L1 is the smallest. A library may ask for
- * another part; then the program says so. All this was measured on one H200 (experiments/parted). */
+ * another part; then the program says so. All this was measured on one H200
+ * (experiments/parted). */
 #include "models/gpu/sm_array.h"
 
 enum {
