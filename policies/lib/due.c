@@ -45,10 +45,6 @@ static uint32_t class_for(struct gsim_due *due, struct gsim_ctx *ctx, int64_t ur
                                                                                        : GSIM_NO_ID;
 }
 
-static uint32_t class_of(const struct gsim_due *due, gsim_slot slot) {
-    return (uint32_t)((uint64_t)gsim_index_key(&due->jobs, slot) >> 32);
-}
-
 static void set_last(struct gsim_due *due, uint32_t number, gsim_slot last) {
     struct gsim_due_class *class = &due->class[number];
     if (class->last == GSIM_NO_ID) {
@@ -81,11 +77,12 @@ bool gsim_due_add(struct gsim_due *due, struct gsim_ctx *ctx, gsim_slot slot, in
 void gsim_due_remove(struct gsim_due *due, gsim_slot slot) {
     if (!gsim_index_has(&due->jobs, slot))
         return;
-    uint32_t class = class_of(due, slot);
+    uint32_t class = gsim_due_class_of(due, slot);
     gsim_slot before = gsim_index_prev(&due->jobs, slot);
     if (due->class[class].last == slot)
         set_last(due, class,
-                 before != GSIM_NO_ID && class_of(due, before) == class ? before : GSIM_NO_ID);
+                 before != GSIM_NO_ID && gsim_due_class_of(due, before) == class ? before
+                                                                                 : GSIM_NO_ID);
     gsim_index_remove(&due->jobs, slot);
     gsim_due_forget(due);
 }
@@ -143,7 +140,8 @@ static bool note(struct gsim_due *due, struct gsim_ctx *ctx, gsim_slot slot) {
 
 static bool find_in_class(struct gsim_due *due, struct gsim_ctx *ctx, uint32_t class) {
     for (gsim_slot slot = due->class[class].last;
-         slot != GSIM_NO_ID && class_of(due, slot) == class && gsim_due_may_yield(due, slot);
+         slot != GSIM_NO_ID && gsim_due_class_of(due, slot) == class &&
+         gsim_due_may_yield(due, slot);
          slot = gsim_index_prev(&due->jobs, slot))
         if (!note(due, ctx, slot))
             return false;

@@ -65,10 +65,19 @@ bool gsim_due_find(struct gsim_due *due, struct gsim_ctx *ctx, gsim_slot asker);
 gsim_slot gsim_due_nth(struct gsim_due *due, const struct gsim_ctx *ctx,
                        const struct gsim_index *running, uint32_t nth);
 
+static inline uint32_t gsim_due_class_of(const struct gsim_due *due, gsim_slot slot) {
+    return (uint32_t)((uint64_t)gsim_index_key(&due->jobs, slot) >> 32);
+}
+
+/* Service as it is in `jobs`. */
+static inline uint64_t gsim_due_ahead(const struct gsim_due *due, gsim_slot slot) {
+    return (uint64_t)gsim_index_key(&due->jobs, slot) << 32 |
+           gsim_index_tie(&due->jobs, slot) >> 32;
+}
+
 /* Whether the job, which is due, may yield to the asker. */
 static inline bool gsim_due_may_yield(const struct gsim_due *due, gsim_slot slot) {
-    uint64_t key = (uint64_t)gsim_index_key(&due->jobs, slot);
-    return (key << 32 | gsim_index_tie(&due->jobs, slot) >> 32) >= due->class[key >> 32].least;
+    return gsim_due_ahead(due, slot) >= due->class[gsim_due_class_of(due, slot)].least;
 }
 
 #endif

@@ -30,11 +30,14 @@ static bool reserve_slot(struct gsim_node_jobs *nodes, gsim_slot slot) {
 bool gsim_node_jobs_init(struct gsim_node_jobs *nodes, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     uint32_t n = ctx->view->pool.is_used ? 0 : cluster->n_nodes;
-    *nodes = (struct gsim_node_jobs){
-        .arena = ctx->arena, .free = GSIM_NO_ID, .most = n ? cluster->widest_node : 0};
+    *nodes = (struct gsim_node_jobs){.arena = ctx->arena,
+                                     .free = GSIM_NO_ID,
+                                     .most = n ? cluster->widest_node : 0,
+                                     .n_nodes = n};
     nodes->node = gsim_arena_array(ctx->arena, n, sizeof *nodes->node);
     nodes->first_node = gsim_arena_array(ctx->arena, nodes->most + 1, sizeof *nodes->first_node);
-    if (!nodes->node || !nodes->first_node)
+    nodes->changed = gsim_arena_array(ctx->arena, n, sizeof *nodes->changed);
+    if (!nodes->node || !nodes->first_node || !nodes->changed)
         return false;
     for (uint32_t node = 0; node < n; node++)
         nodes->node[node].end[0] = nodes->node[node].end[1] = GSIM_NO_ID;
@@ -78,6 +81,10 @@ static void set_gpus(struct gsim_node_jobs *nodes, uint32_t node, uint32_t gpus)
     unlink_node(nodes, node);
     nodes->node[node].gpus = gpus;
     link_node(nodes, node);
+}
+
+static void note_change(struct gsim_node_jobs *nodes, uint32_t node) {
+    nodes->changed[nodes->n_changes++ % nodes->n_nodes] = node;
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -152,6 +159,7 @@ void gsim_node_jobs_due(struct gsim_node_jobs *nodes, gsim_slot slot) {
     for (uint32_t i = nodes->first_part[slot]; i != GSIM_NO_ID; i = nodes->part[i].next) {
         struct gsim_node_jobs_part *part = &nodes->part[i];
         part->is_due = true;
+        note_change(nodes, part->node);
         set_gpus(nodes, part->node, nodes->node[part->node].gpus + part->gpus);
     }
 }
@@ -168,13 +176,16 @@ static void remove_part(struct gsim_node_jobs *nodes, uint32_t part) {
     }
     if (own->is_due)
         set_gpus(nodes, own->node, of->gpus - own->gpus);
+    note_change(nodes, own->node);
     own->next = nodes->free;
     nodes->free = part;
 }
 
 void gsim_node_jobs_remove(struct gsim_node_jobs *nodes, gsim_slot slot) {
-    if (slot >= nodes->slot_capacity)
+    if (slot >= nodes->slot_capacity || nodes->first_part[slot] == GSIM_NO_ID) {
+        nodes->n_changes += (uint64_t)nodes->n_nodes + 1;
         return;
+    }
     for (uint32_t part = nodes->first_part[slot], next; part != GSIM_NO_ID; part = next) {
         next = nodes->part[part].next;
         remove_part(nodes, part);

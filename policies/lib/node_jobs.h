@@ -35,6 +35,10 @@ struct gsim_node_jobs {
     struct gsim_node_jobs_node *node;
     uint32_t *first_node; /* by number of GPUs; the last is for all numbers from there on */
     uint64_t n_sums;
+    /* The nodes where jobs became due or left; a ring has the last n_nodes of them. */
+    uint32_t *changed;
+    uint64_t n_changes;
+    uint32_t n_nodes;
     uint32_t most; /* the GPUs of the largest node */
 };
 /* false: no memory. */
@@ -45,7 +49,7 @@ bool gsim_node_jobs_add(struct gsim_node_jobs *nodes, const struct gsim_ctx *ctx
                         gsim_slot slot);
 /* The job, which is there, is due from now on. */
 void gsim_node_jobs_due(struct gsim_node_jobs *nodes, gsim_slot slot);
-/* Does nothing when the job is not there. */
+/* A job that is not there may have left any node, so that all of them count as changed. */
 void gsim_node_jobs_remove(struct gsim_node_jobs *nodes, gsim_slot slot);
 
 /* Whether the slice of job a began before that of job b; both run. */

@@ -23,7 +23,8 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     gsim_index_init(&slices->running, ctx->arena);
     gsim_index_init(&slices->left, ctx->arena);
     gsim_due_init(&slices->due, ctx, slices->rank, slices->least_service_ns);
-    if (!gsim_node_jobs_init(&slices->node_jobs, ctx))
+    if (!gsim_node_jobs_init(&slices->node_jobs, ctx) ||
+        !gsim_prospects_init(&slices->prospects, ctx))
         gsim_common_no_memory(ctx);
     slices->looked_ns = INT64_MIN;
 }
@@ -246,6 +247,30 @@ static void try_yielding(struct clearing *clearing) {
                                clearing->need, try_node, clearing);
 }
 
+/* Of jobs that need more than half of a node few nodes come into question by their number. */
+static void try_all(struct clearing *clearing) {
+    struct gsim_slices *slices = clearing->slices;
+    if (2 * clearing->need > clearing->ctx->view->cluster.widest_node)
+        gsim_node_jobs_each(&slices->node_jobs, clearing->ctx, clearing->need, try_node, clearing);
+    else
+        try_yielding(clearing);
+}
+
+/* A gang asks all nodes, or those alone that no search in vain speaks for. */
+static void try_gang(struct clearing *clearing) {
+    struct gsim_slices *slices = clearing->slices;
+    const struct gsim_ctx *ctx = clearing->ctx;
+    bool is_used = slices->prospects.is_used;
+    bool is_known =
+        is_used && gsim_prospects_ask(&slices->prospects, ctx, &slices->due, &slices->node_jobs,
+                                      clearing->need, try_node, clearing);
+    if (!is_known)
+        try_all(clearing);
+    if (is_used && clearing->node == GSIM_NO_NODE)
+        gsim_prospects_note(&slices->prospects, ctx, &slices->due, &slices->node_jobs,
+                            clearing->need, is_known);
+}
+
 /* Whether the job needs GPUs of one node, among nodes that are known. */
 static bool asks_by_node(struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
@@ -274,10 +299,8 @@ static bool find_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
         try_node(&clearing, slices->only_node);
     else if (clearing.need == 1)
         try_first(&clearing);
-    else if (2 * clearing.need > ctx->view->cluster.widest_node)
-        gsim_node_jobs_each(&slices->node_jobs, ctx, clearing.need, try_node, &clearing);
     else
-        try_yielding(&clearing);
+        try_gang(&clearing);
     slices->cleared_node = clearing.node;
     slices->last_victim = clearing.last;
     return clearing.node != GSIM_NO_NODE;

@@ -7,6 +7,7 @@
 #include "policies/lib/node_jobs.h"
 #include "policies/lib/eviction.h"
 #include "policies/lib/homes.h"
+#include "policies/lib/prospects.h"
 #include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/wish_lines.h"
@@ -78,6 +79,7 @@ struct gsim_slices {
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
     struct gsim_reach reach;
+    struct gsim_prospects prospects; /* of gangs that go to one node */
 };
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);
