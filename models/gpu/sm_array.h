@@ -231,8 +231,6 @@ struct gsim_sm_last {
 
 /* Partings have numbers: 1 leaves least of an SM's memory as shared memory; 0 is not known. */
 int64_t gsim_sm_parting_bytes(int64_t most_bytes, uint8_t parting);
-/* The first with as much, or the last. */
-uint8_t gsim_sm_parting_of(int64_t most_bytes, int64_t bytes);
 /* The first that leaves the smallest L1, as all after it do. */
 uint8_t gsim_sm_parting_of_little_l1(int64_t most_bytes);
 /* Sets both partings of the kernel, of which an SM holds alone->per_sm blocks. */

@@ -30,7 +30,8 @@ int64_t gsim_sm_parting_bytes(int64_t most_bytes, uint8_t parting) {
     return is_step ? steps_kib[parting - 1] * KIB : most_bytes;
 }
 
-uint8_t gsim_sm_parting_of(int64_t most_bytes, int64_t bytes) {
+/* The first with as much, or the last. */
+static uint8_t parting_of(int64_t most_bytes, int64_t bytes) {
     uint8_t parting = 1;
     while (gsim_sm_parting_bytes(most_bytes, parting) < bytes &&
            gsim_sm_parting_bytes(most_bytes, parting) < most_bytes)
@@ -67,17 +68,16 @@ void gsim_sm_part(const struct gsim_sm_room *sm, const struct gsim_sm_kernel *ke
     if (kernel->is_whole)
         return;
     int64_t bytes = kernel->parted_bytes > 0 ? kernel->parted_bytes : wanted(sm, kernel, alone);
-    alone->least_parting =
-        gsim_sm_parting_of(sm->shared_bytes, alone->per_sm * alone->need.shared_bytes);
-    alone->parting = gsim_sm_parting_of(sm->shared_bytes, bytes);
+    alone->least_parting = parting_of(sm->shared_bytes, alone->per_sm * alone->need.shared_bytes);
+    alone->parting = parting_of(sm->shared_bytes, bytes);
     if (alone->parting < alone->least_parting)
         alone->parting = alone->least_parting;
     if (!has_no_more_than_it_holds(alone))
-        alone->parting_after_wait = gsim_sm_parting_of(sm->shared_bytes, sm->shared_bytes);
+        alone->parting_after_wait = parting_of(sm->shared_bytes, sm->shared_bytes);
 }
 
 uint8_t gsim_sm_parting_of_little_l1(int64_t most_bytes) {
     enum { NONE = UINT8_MAX };
     int64_t from_bytes = (int64_t)LITTLE_L1_FROM_KIB * KIB;
-    return most_bytes < from_bytes ? NONE : gsim_sm_parting_of(most_bytes, from_bytes);
+    return most_bytes < from_bytes ? NONE : parting_of(most_bytes, from_bytes);
 }
