@@ -48,10 +48,11 @@ check "no job was started for it" 0 "$(ls "$tmp/logs" 2>/dev/null | wc -l)"
 # shellcheck disable=SC2086
 on_gpus FAKE_USE=40 "$gsim" drive --quiet $by_pairs --set packing=off --db r.db --logs "$tmp/logs" both.csv >out 2>log
 check "where its jobs do not share, they run" "2 2" "$(ask 'select count(*), count(gpu_ns) from real_job')"
+# Slices in which a job alone has some fifths of a second: the policy looks when the first one is over.
 sed "s|sleep 0.8|$counts_in_c|; s|sleep 1.6|$counts_in_c|" "$tmp/both.csv" >"$tmp/telling.csv"
 rm -rf r.db logs
-# shellcheck disable=SC2086
-on_gpus FAKE_USE=40 "$gsim" drive --quiet --cooperative $by_pairs --set packing=on --db r.db --logs "$tmp/logs" telling.csv >out 2>log
+on_gpus FAKE_USE=40 "$gsim" drive --quiet --cooperative --policy gandiva --set slice=700ms --set preempt=pause --assume mem_gib=1 --gpus $first \
+    --set packing=on --db r.db --logs "$tmp/logs" telling.csv >out 2>log
 check "the GPU time of jobs that cooperate is asked for too, where the policy looks at it" 1 \
     "$(ask "select count(*) > 0 from real_note where what = 'used'")"
 use FAKE_NO_USE=4
