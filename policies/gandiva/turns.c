@@ -478,7 +478,7 @@ static void serve_dirty(struct gsim_servers *servers, struct gsim_ctx *ctx,
 
 static void serve_lines(struct gsim_servers *servers, struct gsim_ctx *ctx,
                         struct gsim_plan *plan) {
-    if (servers->wide_line.n > 0)
+    if (servers->wide_line.n > 0 && servers->n_dirty > 0)
         serve_wide(servers, ctx, plan);
     serve_dirty(servers, ctx, plan);
 }
