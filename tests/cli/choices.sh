@@ -28,3 +28,24 @@ printf 'job_id,submit_s,duration_s,gpus\ngang,0,0.2,3\nlone,0.000000001,1,1\n' >
     --jobs-csv "$tmp/jobs.csv" "$tmp/equal.csv" >/dev/null 2>"$tmp/err" || cat "$tmp/err"
 check "synergy: of jobs with equal GPU time the first to come goes first" 0.500000000 \
     "$(awk -F, '$1 == "gang" { print $4 }' "$tmp/jobs.csv")"
+
+# A search in vain for room for a gang says until when no node has enough, and is not made again before. Shares of GPUs, of one
+# job that comes when all others have ended, have each search made: nothing else changes.
+awk 'BEGIN {
+    x = 11; print "job_id,submit_s,duration_s,gpus"
+    for (i = 0; i < 800; i++) {
+        x = x * 16807 % 2147483647; t += x % 20; x = x * 16807 % 2147483647; d = 60 + x % 900
+        x = x * 16807 % 2147483647; r = x % 100
+        print i "," t "," d "," (r < 40 ? 1 : r < 55 ? 2 : r < 70 ? 4 : r < 85 ? 6 : 8)
+    }
+}' >"$tmp/gangs.csv"
+for policy in suspend adaptive; do
+    for last in 1 0.5; do
+        { cat "$tmp/gangs.csv" && echo "last,9000000,1,$last"; } >"$tmp/with.csv"
+        "$gsim" --quiet --policy "$policy" --nodes 16 --gpus-per-node 8 --device ideal --force --jobs-csv "$tmp/jobs.csv" "$tmp/with.csv" \
+            >"$tmp/out" 2>"$tmp/err" || cat "$tmp/err"
+        grep -v '^last,' "$tmp/jobs.csv" >"$tmp/with$last"
+    done
+    check "$policy: jobs give way" 1 "$(awk '$1 == "preemptions" { print($2 > 100) }' "$tmp/out")"
+    check "$policy: a search that is not made again would find nothing" "$(cksum <"$tmp/with0.5")" "$(cksum <"$tmp/with1")"
+done

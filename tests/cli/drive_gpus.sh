@@ -42,7 +42,7 @@ check "which is said" 1 "$(grep -c 'GPU time of 2 jobs is not known: the driver 
 by_pairs="--policy gandiva --set slice=300ms --set preempt=pause --assume mem_gib=1 --gpus $first"
 rm -rf r.db logs
 # shellcheck disable=SC2086
-expect "a policy that asks what the driver does not tell" 1 "comes while it shares a GPU, which the driver does not tell" \
+expect "a policy that asks what the driver does not tell" 1 "both.csv:3: the policy asks how far job 'other' comes while it shares a GPU" \
     on_gpus "$gsim" drive $by_pairs --set packing=on --logs "$tmp/logs" both.csv
 check "no job was started for it" 0 "$(ls "$tmp/logs" 2>/dev/null | wc -l)"
 # shellcheck disable=SC2086
