@@ -37,6 +37,12 @@ run --speed-up 60 --gpus 0 --policy suspend --set mechanism=checkpoint --set qua
 check "a job whose state the driver takes goes on as one process" "3 3" "$(ask 'select sum(starts), count(*) from real_job')"
 run --speed-up 60 --gpus 0 --policy srtf --set preempt=discard "$tmp/s.csv"
 check "a job that is discarded begins anew" 1 "$(ask "select starts > 1 and ran_ns > service_ns from real_job where job_id = 'a'")"
+# A job whose memory is in no other job's way stays on its GPU, which costs nothing; a process that starts anew takes time.
+run --speed-up 60 --gpus 0 --policy adaptive --set quantum=4s --assume mem_gib=1 "$tmp/s.csv"
+check "the way out that costs least by what starts have taken" "1 0" "$(ask "select count(*) > 0, sum(detail <> 'kernel, resident') from (
+    select job, detail, min(note) from real_note where what = 'stop' group by job)")"
+expect "which a replay knows too" 0 "are those of the policy again" \
+    "$gsim" drive --quiet --replay r.db --policy adaptive --set quantum=4s --assume mem_gib=1 s.csv
 check "after all that nothing is left" 0 "$(gone 60)"
 
 # Paused processes go on where their memory is. b takes 1 s in place of the 20 s of its row, so that its GPU is idle while c,

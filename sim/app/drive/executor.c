@@ -358,6 +358,7 @@ static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     struct gsim_note *note = gsim_tasks_note(model, slot, GSIM_NOTE_START, now_ns, 0);
     if (note)
         gsim_note_place(note, from, about->units, about->n_units);
+    gsim_stop_costs_admit(model, slot, from, keep, now_ns);
     enum gsim_when when = gsim_stops_admit(model, slot, from, keep, now_ns);
     if (note)
         model->record.list[nth].value = when;
@@ -370,6 +371,7 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     struct gsim_note *note = gsim_tasks_note(model, slot, GSIM_NOTE_STOP, now_ns, 0);
     if (note)
         gsim_note_stop(note, stop, keep);
+    gsim_stop_costs_evict(model, slot, keep, now_ns);
     enum gsim_when when = gsim_stops_evict(model, slot, stop, keep, now_ns);
     if (note)
         model->record.list[nth].value = when;
@@ -470,15 +472,13 @@ static void tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     (void)model, (void)slot, (void)now_ns; /* progress is shown as soon as it is known */
 }
 
-/* The cost of a stop is not known before it is made. */
 static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns) {
     (void)units, (void)n_units;
-    struct gsim_quote answer = {.is_possible = !refuses_stop(model, slot, stop, keep)};
-    if (keep == GSIM_KEEP_DISCARD)
-        answer.lost_ns = gsim_progress_ns(&model->progress[slot], now_ns);
-    return answer;
+    if (refuses_stop(model, slot, stop, keep))
+        return (struct gsim_quote){0};
+    return gsim_stop_costs_quote(model, slot, keep, now_ns);
 }
 
 static uint64_t pace(struct gsim_model *model, gsim_slot slot) {

@@ -92,6 +92,8 @@ void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event
     assert(model->n_pending < 4 * model->capacity);
     model->tasks[slot].driven.stops += kind == GSIM_EVENT_STOPPED;
     (void)gsim_tasks_note(model, slot, (enum gsim_note_kind)note[kind], at_ns, is_cut);
+    if (kind == GSIM_EVENT_CLEARED)
+        gsim_stop_costs_cleared(model, slot, at_ns);
     model->pending[model->n_pending++] = (struct gsim_pending){
         .at_ns = at_ns, .event = {.kind = kind, .slot = slot, .is_cut = is_cut}};
 }
@@ -213,6 +215,10 @@ void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate
     progress->rate_q32 = rate_q32;
     if (!turns)
         return;
+    if (rate_q32 > 0)
+        gsim_stop_costs_computes(model, slot, now_ns);
+    else
+        gsim_stop_costs_halts(model, slot, now_ns);
     note_sharing(model, progress->since_ns);
     note_holders(model);
 }

@@ -12,6 +12,7 @@
 #include "sim/app/drive/mps.h"
 #include "sim/app/drive/process.h"
 #include "sim/app/drive/record.h"
+#include "sim/app/drive/stop_costs.h"
 
 /* How long a job that is killed has until it is passed over: it waits for a device that hangs. */
 #define GSIM_HANGS_NS (30 * GSIM_NS_PER_S)
@@ -50,6 +51,7 @@ struct gsim_task {
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     int64_t deadline_ns; /* when its grace ends, on the wall's clock; GSIM_NEVER: it has no end */
     int64_t stalled_since_ns; /* since when the job loads, or saves */
+    struct gsim_stop_times times;
     uint32_t cap_percent; /* of the SMs, as a client of the MPS server; 0: no cap */
 };
 
@@ -70,6 +72,7 @@ struct gsim_model {
     gsim_slot *polled; /* by place in poll */
     struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
     struct gsim_record record; /* what goes to the run's owner with them */
+    struct gsim_stop_costs costs;
     uint32_t capacity, n_pending, n_poll, n_ended;
     uint32_t n_gone; /* jobs of the trace that have ended */
     int64_t began_ns, woken_ns; /* begin of the run, end of the last wait; on the wall's clock */
