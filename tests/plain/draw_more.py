@@ -171,6 +171,37 @@ class MoreDraws:
         self.sets += [f"hbm_bytes={self.costs['hbm']}B", f"migrate.plan_ns={plan}ns", f"migrate.task_plan_ns={plan_task}ns",
                       f"uvm.clean_copy={'on' if copies_clean else 'off'}", f"early_start={'on' if early else 'off'}", "missed=0"]
 
+    def draw_predicted(self, r):
+        """Tasks that touch a part of their memory, with the settings of what moves."""
+        self.draw_migrations(r)
+        self.sets.remove("missed=0")
+        chunk, pipeline, alternate = self.costs["chunk"], r.random() < 0.6, r.choice([0, 0, 12_345, MS])
+        self.costs.update(predictor=r.choice(["template", "allocation"]), spare=r.choice([0, 0, 50_000, 333_333, 1_000_000]),
+                          order=r.choice(["belady", "lru"]), pipeline=pipeline, alternate=alternate,
+                          missed=r.choice([0, 0, 50_000, 250_000, 1_000_000]), block=r.choice([0, 1000, 777_000]), each=r.choice([0, 10, 3_000]),
+                          copy=S // r.choice([20, 40, 250, 1000]), early=r.random() < 0.6, first_touch=r.choice([0, 0, 1_000_000, 300_000, 77_777]))
+        for row in self.rows:
+            row["working"] = row["memory"] if r.random() < 0.4 else r.randint(1, row["memory"] // chunk) * chunk
+        self.sets += [f"predictor={self.costs['predictor']}", f"spare={self.costs['spare'] / 10**4}%", f"msched.eviction={self.costs['order']}",
+                      f"pipeline={'on' if pipeline else 'off'}", f"pcie.alternate_ns={alternate}ns",
+                      f"early_start={'on' if self.costs['early'] else 'off'}", f"job.first_touch_ppm={self.costs['first_touch']}",
+                      f"missed={self.costs['missed'] / 10**4}%", "uvm.batch_faults=1", f"uvm.big_page_bytes={chunk}B", f"uvm.page_bytes={chunk}B",
+                      f"uvm.block_ns={self.costs['block']}ns", f"uvm.batch_fault_ns={self.costs['each']}ns", f"uvm.copy_bytes_per_s={S // self.costs['copy'] * chunk}B/s"]
+        self.costs["fault"] = self.costs["block"] + self.costs["each"] + self.costs["copy"] + r.choice([0, 1, 20_000, MS])
+        self.sets.append(f"uvm.fault_ns={self.costs['fault']}ns")
+
+    def draw_moved_otherwise(self, r):
+        """Such programs where more moves than their kernels touch, or other memory goes out."""
+        self.draw_moved_turns(r)
+        predictor, spare, order = r.choice([("template", 0, "lru"), ("allocation", 0, r.choice(["belady", "lru"])),
+                                            ("template", r.choice([50_000, 333_333, 1_000_000]), r.choice(["belady", "lru"]))])
+        least = max(-(-row["memory"] // self.costs["chunk"]) for row in self.rows)
+        self.costs.update(predictor=predictor, spare=spare, order=order, first_touch=r.choice([0, 0, 1_000_000, 300_000]),
+                          hbm=max(self.costs["hbm"], least * self.costs["chunk"]))
+        self.sets = [its for its in self.sets if not its.startswith("hbm_bytes")] + [
+            f"hbm_bytes={self.costs['hbm']}B", f"predictor={predictor}", f"spare={spare / 10**4}%", f"msched.eviction={order}",
+            f"job.first_touch_ppm={self.costs['first_touch']}"]
+
     def draw_touched_locked(self, r):
         self.draw_touched(r)
         self.costs.update(locked="on", lock=r.choice([S // 2, S, 700_000_001]))

@@ -22,7 +22,9 @@ from homes import Homed
 from hosts import Hosts
 from lanes import Lanes
 from kernel_turns import KernelTurns
+from moved_otherwise import MovedOtherwise
 from moved_turns import MovedTurns
+from predicted import Predicted
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from ranges import Caps, Partitions, Ranges
@@ -500,13 +502,13 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns"), Tasks, {
+    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "moved_otherwise"), Tasks, {
         # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, turns that
         # are longer since a task has ended, and one that comes while the first turn is planned
-        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253)}
+        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700217), "moved_otherwise": (29, 61), "predicted": (78,)}
 
     def run(self, cluster, jobs, setup):
-        lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns}.get(setup.kind, self.lane)
+        lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns, "predicted": Predicted, "moved_otherwise": MovedOtherwise}.get(setup.kind, self.lane)
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
