@@ -171,6 +171,26 @@ class MoreDraws:
         self.sets += [f"hbm_bytes={self.costs['hbm']}B", f"migrate.plan_ns={plan}ns", f"migrate.task_plan_ns={plan_task}ns",
                       f"uvm.clean_copy={'on' if copies_clean else 'off'}", f"early_start={'on' if early else 'off'}", "missed=0"]
 
+    def draw_remote(self, r):
+        """Tenants of a GPU with a coherent link, of which one bound holds for each chunk: the way in, or both ways."""
+        self.draw_tenants(r)
+        self.draw_coherent(r)
+
+    def draw_touched_remote(self, r):
+        self.draw_touched(r)
+        self.draw_coherent(r)
+
+    def draw_remote_locked(self, r):
+        self.draw_locked(r)
+        self.draw_coherent(r)
+
+    def draw_coherent(self, r):
+        rates = r.choice([(400, 500, 500, 5000), (1000, 250, 250, 1000), (200, 1000, 1000, 100), (500, 500, 500, 250), (1000, 1000, 1000, 500)])
+        self.costs.update(zip(("remote", "in", "out", "both"), rates))
+        self.costs["evicts"] = r.random() < 0.5
+        self.sets += ["uvm.remote=on", f"uvm.remote_evicts={'on' if self.costs['evicts'] else 'off'}", f"uvm.remote_bytes_per_s={rates[0] * self.costs['chunk']}B/s"]
+        self.sets += [f"migrate.{key}_bytes_per_s={self.costs[key] * self.costs['chunk']}B/s" for key in ("in", "out", "both")]
+
     def draw_predicted(self, r):
         """Tasks that touch a part of their memory, with the settings of what moves."""
         self.draw_migrations(r)

@@ -25,6 +25,7 @@ from kernel_turns import KernelTurns
 from moved_otherwise import MovedOtherwise
 from moved_turns import MovedTurns
 from predicted import Predicted
+from remote import Remote, RemoteTouches
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from ranges import Caps, Partitions, Ranges
@@ -480,12 +481,12 @@ class Timeslice(Policy):
 
 
 class Uvm(Timeslice):
-    kinds, shared = ("paged", "tenants", "touched"), Paging
+    kinds, shared = ("paged", "tenants", "touched", "remote", "touched_remote"), Paging
     # kernels that touch two buffers, turns that end between two that touch any, a buffer that grows, and memory that is read only
     again = {"touched": (19, 29, 38, 48, 59, 65, 122)}
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, Touches if setup.kind == "touched" else Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
+        self.shared(cluster, jobs, {"touched": Touches, "remote": Remote, "touched_remote": RemoteTouches}.get(setup.kind, Pages if "pages" in setup.costs else Turns), setup.costs, setup.costs["passes"]).go()
 
     def results_of(self, job):
         if not hasattr(job, "bytes_in"):
@@ -494,10 +495,10 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked", "touched_locked"), {"touched_locked": (30, 59), "faults": (59, 126)}
+    kinds, again = ("locks", "faults", "locked", "touched_locked", "remote_locked"), {"touched_locked": (30, 59), "faults": (59, 126)}
 
     def run(self, cluster, jobs, setup):
-        lane = Touches if setup.kind == "touched_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
+        lane = Touches if setup.kind == "touched_locked" else Remote if setup.kind == "remote_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
