@@ -210,6 +210,15 @@ class MoreDraws:
         self.costs["fault"] = self.costs["block"] + self.costs["each"] + self.costs["copy"] + r.choice([0, 1, 20_000, MS])
         self.sets.append(f"uvm.fault_ns={self.costs['fault']}ns")
 
+    def draw_beyond(self, r):
+        """As predicted, also jobs with more memory than the GPU."""
+        self.draw_predicted(r)
+        for row in self.rows[:6]:
+            row["memory"] = r.choice([row["memory"], 9 * GIB, 10 * GIB, 14 * GIB])
+            row["working"] = row["memory"] if r.random() < 0.5 else r.randint(1, row["memory"] // self.costs["chunk"]) * self.costs["chunk"]
+            row["duration"] = max(1, min(row["duration"], 4 * S) // (row["kernel"] * row["kernels"])) * row["kernel"] * row["kernels"]
+        self.rows = self.rows[:6]
+
     def draw_moved_otherwise(self, r):
         """Such programs where more moves than their kernels touch, or other memory goes out."""
         self.draw_moved_turns(r)

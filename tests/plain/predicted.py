@@ -35,7 +35,7 @@ class Predicted(Tasks):
 
     def next_out(self, job, wanted):
         """What is wanted stays. By known turns the chunk that is used last: of the task that has its turn last, the highest."""
-        others = [its for its in self.there if its[0] is not job or its[1] not in wanted]
+        others = [its for its in self.there if its[0] is not job or its[1] not in wanted] or list(self.there)
         if self.costs["order"] == "lru":
             return others[0]
         at = self.jobs.index(job)
@@ -48,6 +48,7 @@ class Predicted(Tasks):
             if (job, nth) in self.there:
                 self.use(job, nth)
         missing = [(nth, job.chunks[nth]) for nth in wanted if (job, nth) not in self.there]
+        missing = missing[:max(0, self.costs["hbm"] // self.costs["chunk"] - len(wanted) + len(missing))]  # as far as there is room
         for nth, was in missing:
             if len(self.there) == self.costs["hbm"] // self.costs["chunk"]:
                 n_out += self.put_out(job, wanted)
