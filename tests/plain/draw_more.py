@@ -434,6 +434,12 @@ class MoreDraws:
         for row in self.rows:
             row.update({"class": r.choice(["realtime", "realtime", "batch", "opportunistic"]), "priority": 0})
 
+    def draw_slipped_atoms(self, r):
+        """Atoms that may take longer than alone, on fewer SMs."""
+        self.draw_atoms(r)
+        self.costs["slip"] = r.choice([100_000, 500_000, 1_000_000, r.randint(1, 1_000_000)])
+        self.sets.append(f"lithos.slip={self.costs['slip'] / 10**4:.4f}%")
+
     def draw_carried_over(self, r):
         """Several nodes, of unlike widths or not, of which stopped jobs have their memory on the hosts."""
         nodes = self.nodes if len(self.nodes) > 1 else self.nodes * 2

@@ -549,7 +549,7 @@ class OrionRule(Policy):
 
 
 class Lithos(Policy):
-    kinds, slack, again = ("atoms",), 1e-5, {"atoms": (59, 126, 154, 203)}  # SMs in no quota and idle ones that are owned
+    kinds, slack, again = ("atoms", "slipped_atoms"), 1e-5, {"atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99)}  # SMs in no quota and idle ones that are owned
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Atoms, setup)
