@@ -181,6 +181,15 @@ static struct gsim_sm_stretch undisturbed(const struct gsim_space *space,
     return out;
 }
 
+/* Atoms are whole waves, so that what memory does not bind of a kernel takes as many times as long
+ * as it has waves on these SMs for each wave alone. */
+static gsim_u128 in_whole_waves(const struct gsim_sm_kernel *kernel,
+                                const struct gsim_sm_alone *alone, int64_t sms) {
+    int64_t blocks = kernel->blocks, at_once = sms * alone->per_sm;
+    return over_q32((blocks + at_once - 1) / at_once,
+                    (blocks + alone->at_once - 1) / alone->at_once);
+}
+
 struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
                                          const struct gsim_sm_kernel *kernel, uint32_t slip_ppm) {
     struct gsim_sm_alone alone = gsim_sm_alone_of(space, kernel);
@@ -189,6 +198,9 @@ struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
     while (slip_ppm > 0 && low < high) {
         int64_t middle = (low + high) / 2;
         struct gsim_sm_stretch stretch = on_sms(space, kernel, &alone, middle * GSIM_SM);
+        gsim_u128 waves_q32 = in_whole_waves(kernel, &alone, middle);
+        if (waves_q32 > stretch.compute_q32)
+            stretch.compute_q32 = waves_q32;
         if (time_of(kernel, &stretch) <= most)
             high = middle;
         else

@@ -76,13 +76,14 @@ GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
 /* Side by side several sweeps may be under way, and a gang's on several GPUs. */
 static struct gsim_pace pace_of(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                                 const struct gsim_member *member, int64_t left_ns) {
-    return (struct gsim_pace){.done = gsim_context_swept(&member->context),
-                              .all = gsim_context_sweep(&member->context),
-                              .rate_q32 = lane->state.rate_q32,
-                              .stall_ns = member->state.stall_ns,
-                              .left_ns = left_ns,
-                              .can_be_cut = gpu->n_lanes == 1 && gpu->gang->n == 0 &&
-                                            !gsim_pager_is_proactive(gpu->store)};
+    return (struct gsim_pace){
+        .done = gsim_context_swept(&member->context),
+        .all = gsim_context_sweep(&member->context),
+        .rate_q32 = lane->state.rate_q32,
+        .stall_ns = member->state.stall_ns,
+        .left_ns = left_ns,
+        .can_be_cut = gpu->n_lanes == 1 && gpu->gang->n == 0 &&
+                      (!gsim_pager_is_proactive(gpu->store) || member->tenant.spec.order != NULL)};
 }
 
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,

@@ -47,9 +47,10 @@ static void rank_all(const struct gsim_proactive *proactive, struct gsim_residen
         begins_ns += turns[t - 1].run_ns;
     for (uint32_t t = n_turns; t > 0; t--) { /* backwards: the nearest use stands */
         const struct gsim_turn *turn = &turns[t - 1];
-        /* the turn that is about to run comes before all others */
-        int64_t key = t > 1 ? begins_ns : -1;
-        rank_ranges(residency, turn->unused, is_all ? turn->n_unused : 0, key);
+        /* the turn that is about to run comes before all others; of a task, memory that its
+         * iterations do not touch goes first */
+        int64_t key = t > 1 ? begins_ns : -2;
+        rank_ranges(residency, turn->unused, is_all ? turn->n_unused : 0, key + 1);
         rank_ranges(residency, turn->used, turn->n_used, key);
         if (t > 1)
             begins_ns -= turns[t - 2].run_ns;

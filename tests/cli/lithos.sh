@@ -88,3 +88,12 @@ done
 printf 'job_id,submit_s,duration_s,gpus,priority,kernel_ms\na,0,100,1,0,10\nb,10,100,1,1,10\n' >"$tmp/late.csv"
 "$gsim" run --quiet --policy tally --device ideal --gpus-per-node 1 --jobs-csv "$tmp/jobs.csv" --force "$tmp/late.csv" >"$tmp/log" 2>&1
 check "tally: blocks that are short leave within one" yes "$(within 110000 "$(end b)" 110010)"
+
+# With a slip of a tenth no program takes more than a tenth longer alone, in whole waves of its atoms.
+for app in h200-gemm-chain h200-llama-prefill; do
+    printf 'job_id,submit_s,iterations,app\na,0,5,%s\n' $app >"$tmp/slip.csv"
+    run --policy lithos --set slip=0 "$tmp/slip.csv"
+    alone=$(end a)
+    run --policy lithos --set slip=10% "$tmp/slip.csv"
+    check "$app keeps to its slip" yes "$(within "$alone" "$(end a)" $((alone * 11 / 10)))"
+done

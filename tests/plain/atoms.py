@@ -10,7 +10,7 @@ class Piece:
     """The kernel that is under way of a job, and its present atom."""
 
     def __init__(self, job, now, length, blocks):
-        self.job, self.then, self.length, self.left = job, now, length, blocks
+        self.job, self.then, self.length, self.left, self.all = job, now, length, blocks, blocks
         self.sms, self.blocks, self.ends = (), 0, None
 
     pace = 0  # it has its SMs to its end
@@ -47,12 +47,18 @@ class Atoms(Blocks):
             owned = {sm for job in self.jobs for sm in job.owns}
             free = [sm for sm in range(self.costs["sms"]) if sm not in held | kept and sm not in piece.job.owns]
             own += sorted(free, key=lambda sm: sm in owned)
-        n = min(len(own), piece.left)
+        n = min(len(own), piece.left, self.fewest(piece))
         if n == 0:
             return
         waves = max(1, self.costs["atom"] // piece.length)
         piece.sms, piece.blocks = tuple(own[:n]), min(piece.left, n * waves)
         piece.ends = now + -(-Fraction(piece.blocks, n) * piece.length // 1)  # as any kernel on a part of the SMs
+
+    def fewest(self, piece):
+        """SMs on which its kernel, in whole waves, takes no longer than alone but for the slip."""
+        alone, most = min(piece.all, self.costs["sms"]), Fraction(10**6 + self.costs.get("slip", 0), 10**6)
+        waves = lambda n: -(-piece.all // n)
+        return next(n for n in range(1, alone + 1) if waves(n) <= most * waves(alone) and alone <= most * n)
 
     def begin(self, now):
         for job in self.jobs:

@@ -40,6 +40,7 @@ class Job:
         self.memory, self.fills = row.get("memory", 0), row.get("fills", Fraction(1))  # on each GPU; part of the SMs
         self.is_idempotent, self.is_realtime = bool(row.get("idempotent")), row.get("class") == "realtime"
         self.kept = row.get("kept", 0)  # of its memory, between iterations
+        self.working = row.get("working", self.memory)  # of its memory, in an iteration
         self.is_guest = row.get("class") == "opportunistic"
         self.kernel, self.blocks = row.get("kernel"), row.get("blocks")  # ns and thread blocks of each
         self.block_ns = row.get("block_ns")  # how long a block runs; None: as long as its kernel

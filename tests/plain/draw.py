@@ -28,7 +28,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "atoms")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "slipped_atoms")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -767,7 +767,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                                 ("num_nodes", "nodes", str), ("features", "features", "|".join),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
-                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("host_ms", "host", lambda ns: f"{ns / MS:.6f}"), ("kernels", "kernels", str), ("kernel_ms", "block_ns", lambda ns: f"{ns / MS:.6f}"), ("blocks", "blocks", str), ("sync", "sync", str), ("persistent_gib", "kept", lambda size: str(size / GIB)), ("idempotent", "idempotent", str),
+                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("host_ms", "host", lambda ns: f"{ns / MS:.6f}"), ("kernels", "kernels", str), ("kernel_ms", "block_ns", lambda ns: f"{ns / MS:.6f}"), ("blocks", "blocks", str), ("sync", "sync", str), ("persistent_gib", "kept", lambda size: str(size / GIB)), ("working_set_gib", "working", lambda size: str(size / GIB)), ("idempotent", "idempotent", str),
                                 ("class", "class", str), ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)

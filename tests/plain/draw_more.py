@@ -171,6 +171,66 @@ class MoreDraws:
         self.sets += [f"hbm_bytes={self.costs['hbm']}B", f"migrate.plan_ns={plan}ns", f"migrate.task_plan_ns={plan_task}ns",
                       f"uvm.clean_copy={'on' if copies_clean else 'off'}", f"early_start={'on' if early else 'off'}", "missed=0"]
 
+    def draw_remote(self, r):
+        """Tenants of a GPU with a coherent link, of which one bound holds for each chunk: the way in, or both ways."""
+        self.draw_tenants(r)
+        self.draw_coherent(r)
+
+    def draw_touched_remote(self, r):
+        self.draw_touched(r)
+        self.draw_coherent(r)
+
+    def draw_remote_locked(self, r):
+        self.draw_locked(r)
+        self.draw_coherent(r)
+
+    def draw_coherent(self, r):
+        rates = r.choice([(400, 500, 500, 5000), (1000, 250, 250, 1000), (200, 1000, 1000, 100), (500, 500, 500, 250), (1000, 1000, 1000, 500)])
+        self.costs.update(zip(("remote", "in", "out", "both"), rates))
+        self.costs["evicts"] = r.random() < 0.5
+        self.sets += ["uvm.remote=on", f"uvm.remote_evicts={'on' if self.costs['evicts'] else 'off'}", f"uvm.remote_bytes_per_s={rates[0] * self.costs['chunk']}B/s"]
+        self.sets += [f"migrate.{key}_bytes_per_s={self.costs[key] * self.costs['chunk']}B/s" for key in ("in", "out", "both")]
+
+    def draw_predicted(self, r):
+        """Tasks that touch a part of their memory, with the settings of what moves."""
+        self.draw_migrations(r)
+        self.sets.remove("missed=0")
+        chunk, pipeline, alternate = self.costs["chunk"], r.random() < 0.6, r.choice([0, 0, 12_345, MS])
+        self.costs.update(predictor=r.choice(["template", "allocation"]), spare=r.choice([0, 0, 50_000, 333_333, 1_000_000]),
+                          order=r.choice(["belady", "lru"]), pipeline=pipeline, alternate=alternate,
+                          missed=r.choice([0, 0, 50_000, 250_000, 1_000_000]), block=r.choice([0, 1000, 777_000]), each=r.choice([0, 10, 3_000]),
+                          copy=S // r.choice([20, 40, 250, 1000]), early=r.random() < 0.6, first_touch=r.choice([0, 0, 1_000_000, 300_000, 77_777]))
+        for row in self.rows:
+            row["working"] = row["memory"] if r.random() < 0.4 else r.randint(1, row["memory"] // chunk) * chunk
+        self.sets += [f"predictor={self.costs['predictor']}", f"spare={self.costs['spare'] / 10**4}%", f"msched.eviction={self.costs['order']}",
+                      f"pipeline={'on' if pipeline else 'off'}", f"pcie.alternate_ns={alternate}ns",
+                      f"early_start={'on' if self.costs['early'] else 'off'}", f"job.first_touch_ppm={self.costs['first_touch']}",
+                      f"missed={self.costs['missed'] / 10**4}%", "uvm.batch_faults=1", f"uvm.big_page_bytes={chunk}B", f"uvm.page_bytes={chunk}B",
+                      f"uvm.block_ns={self.costs['block']}ns", f"uvm.batch_fault_ns={self.costs['each']}ns", f"uvm.copy_bytes_per_s={S // self.costs['copy'] * chunk}B/s"]
+        self.costs["fault"] = self.costs["block"] + self.costs["each"] + self.costs["copy"] + r.choice([0, 1, 20_000, MS])
+        self.sets.append(f"uvm.fault_ns={self.costs['fault']}ns")
+
+    def draw_beyond(self, r):
+        """As predicted, also jobs with more memory than the GPU."""
+        self.draw_predicted(r)
+        for row in self.rows[:6]:
+            row["memory"] = r.choice([row["memory"], 9 * GIB, 10 * GIB, 14 * GIB])
+            row["working"] = row["memory"] if r.random() < 0.5 else r.randint(1, row["memory"] // self.costs["chunk"]) * self.costs["chunk"]
+            row["duration"] = max(1, min(row["duration"], 4 * S) // (row["kernel"] * row["kernels"])) * row["kernel"] * row["kernels"]
+        self.rows = self.rows[:6]
+
+    def draw_moved_otherwise(self, r):
+        """Such programs where more moves than their kernels touch, or other memory goes out."""
+        self.draw_moved_turns(r)
+        predictor, spare, order = r.choice([("template", 0, "lru"), ("allocation", 0, r.choice(["belady", "lru"])),
+                                            ("template", r.choice([50_000, 333_333, 1_000_000]), r.choice(["belady", "lru"]))])
+        least = max(-(-row["memory"] // self.costs["chunk"]) for row in self.rows)
+        self.costs.update(predictor=predictor, spare=spare, order=order, first_touch=r.choice([0, 0, 1_000_000, 300_000]),
+                          hbm=max(self.costs["hbm"], least * self.costs["chunk"]))
+        self.sets = [its for its in self.sets if not its.startswith("hbm_bytes")] + [
+            f"hbm_bytes={self.costs['hbm']}B", f"predictor={predictor}", f"spare={spare / 10**4}%", f"msched.eviction={order}",
+            f"job.first_touch_ppm={self.costs['first_touch']}"]
+
     def draw_touched_locked(self, r):
         self.draw_touched(r)
         self.costs.update(locked="on", lock=r.choice([S // 2, S, 700_000_001]))
@@ -373,6 +433,12 @@ class MoreDraws:
                       f"green.sms={unit}", f"green.least_sms={unit}", "job.memory_ppm=0"]
         for row in self.rows:
             row.update({"class": r.choice(["realtime", "realtime", "batch", "opportunistic"]), "priority": 0})
+
+    def draw_slipped_atoms(self, r):
+        """Atoms that may take longer than alone, on fewer SMs."""
+        self.draw_atoms(r)
+        self.costs["slip"] = r.choice([100_000, 500_000, 1_000_000, r.randint(1, 1_000_000)])
+        self.sets.append(f"lithos.slip={self.costs['slip'] / 10**4:.4f}%")
 
     def draw_carried_over(self, r):
         """Several nodes, of unlike widths or not, of which stopped jobs have their memory on the hosts."""

@@ -104,12 +104,14 @@ class MovedTurns(KernelTurns):
         self.set_more(job)
 
     def set_more(self, job):
-        """When the time is up for which memory was moved, and a kernel has ended, or when the iteration ends: a turn that goes
-        on alone has more moved, if the task has memory elsewhere."""
-        (turn, *more), self.more = self.kernels_to_come(job), None
-        ends = job.iteration - self.into(job)
-        if len(self.jobs) == 1 and (more or ends < job.left):
-            self.more = self.since + min(ends, sum(job.kernel_ends[kernel] - (job.kernel_ends[kernel - 1] if kernel else 0) for kernel, _ in turn))
+        """A turn that goes on alone has more moved, if the task has memory elsewhere: when a kernel begins that touches any,
+        after the time is up for which memory was moved, or when the iteration ends."""
+        turn, ends, self.more = self.kernels_to_come(job)[0], job.iteration - self.into(job), None
+        if len(self.jobs) == 1:
+            ran = sum(job.kernel_ends[kernel] - (job.kernel_ends[kernel - 1] if kernel else 0) for kernel, _ in turn)
+            begins = [end - self.into(job) for end, touches in zip(job.kernel_ends, job.touches[1:]) if touches]
+            then = min([ends] + [then for then in begins if then >= ran])
+            self.more = self.since + then if then < job.left else None
 
     def begin(self, now):
         if self.has and len(self.jobs) > 1:

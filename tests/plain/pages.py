@@ -20,6 +20,8 @@ class Pages(Faults):
     """costs: of switches and slices (Turns), of faults; lock: the quantum of a lock, which there is always (on), never
     (off), or where the jobs have more memory than the GPU (auto)."""
 
+    empty_at = None  # when an iteration of the job ended last after which its host waits
+
     def __init__(self, costs):
         Faults.__init__(self, costs)
         self.costs = costs
@@ -77,13 +79,15 @@ class Pages(Faults):
         self.walk(job, then)
 
     def end_iteration(self, job, now):
-        if job.synchronises and job.left and not self.is_locked():
-            self.rests_at = now
+        if job.synchronises and job.left:
+            self.empty_at = now
+            self.rests_at = None if self.is_locked() else now
 
     def begin(self, now):
         if self.has and self.until <= now:
             self.next = self.after(self.has) if self.next in (None, self.has) else self.next
-            self.give(self.next, now + (self.costs["preempt"] if self.next is not self.has else 0))
+            cost = self.costs["idle" if self.empty_at == self.until else "preempt"]  # an iteration has ended as the lock goes on
+            self.give(self.next, now + (cost if self.next is not self.has else 0))
         if self.has is None and self.jobs:
             self.give(self.jobs[1 % len(self.jobs) if self.is_used else 0], now + (self.costs["idle"] if self.is_used else 0))
             self.is_used = True

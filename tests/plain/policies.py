@@ -4,6 +4,7 @@
 from apart import Apart
 from atoms import Atoms
 from attained import Attained
+from beyond import Beyond
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
@@ -22,7 +23,10 @@ from homes import Homed
 from hosts import Hosts
 from lanes import Lanes
 from kernel_turns import KernelTurns
+from moved_otherwise import MovedOtherwise
 from moved_turns import MovedTurns
+from predicted import Predicted
+from remote import Remote, RemoteTouches
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from ranges import Caps, Partitions, Ranges
@@ -478,12 +482,12 @@ class Timeslice(Policy):
 
 
 class Uvm(Timeslice):
-    kinds, shared = ("paged", "tenants", "touched"), Paging
+    kinds, shared = ("paged", "tenants", "touched", "remote", "touched_remote"), Paging
     # kernels that touch two buffers, turns that end between two that touch any, a buffer that grows, and memory that is read only
     again = {"touched": (19, 29, 38, 48, 59, 65, 122)}
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, Touches if setup.kind == "touched" else Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
+        self.shared(cluster, jobs, {"touched": Touches, "remote": Remote, "touched_remote": RemoteTouches}.get(setup.kind, Pages if "pages" in setup.costs else Turns), setup.costs, setup.costs["passes"]).go()
 
     def results_of(self, job):
         if not hasattr(job, "bytes_in"):
@@ -492,21 +496,21 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked", "touched_locked"), {"touched_locked": (30, 59), "faults": (59, 126)}
+    kinds, again = ("locks", "faults", "locked", "touched_locked", "remote_locked"), {"touched_locked": (30, 59), "faults": (59, 126)}
 
     def run(self, cluster, jobs, setup):
-        lane = Touches if setup.kind == "touched_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
+        lane = Touches if setup.kind == "touched_locked" else Remote if setup.kind == "remote_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns"), Tasks, {
+    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "beyond", "moved_otherwise"), Tasks, {
         # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, turns that
         # are longer since a task has ended, and one that comes while the first turn is planned
-        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253)}
+        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700217), "moved_otherwise": (29, 61), "predicted": (78,)}
 
     def run(self, cluster, jobs, setup):
-        lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns}.get(setup.kind, self.lane)
+        lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns, "predicted": Predicted, "beyond": Beyond, "moved_otherwise": MovedOtherwise}.get(setup.kind, self.lane)
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
@@ -545,7 +549,7 @@ class OrionRule(Policy):
 
 
 class Lithos(Policy):
-    kinds, slack, again = ("atoms",), 1e-5, {"atoms": (59, 126, 154, 203)}  # SMs in no quota and idle ones that are owned
+    kinds, slack, again = ("atoms", "slipped_atoms"), 1e-5, {"atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99)}  # SMs in no quota and idle ones that are owned
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Atoms, setup)
