@@ -260,14 +260,20 @@ static bool copy_cells(struct gsim_core *core, struct gsim_core_part *part, uint
     return true;
 }
 
+/* A column that has no cell of these jobs is none, as in a trace of them alone: policies ask whether
+ * there is one. A job without a priority has 0. */
 static bool copy_column(struct gsim_core *core, struct gsim_core_part *part, uint32_t which,
                         enum gsim_column column) {
     const int64_t *all = core->seen.column[column];
     int64_t *own = all ? gsim_arena_array(core->arena, part->n_jobs, sizeof *own) : NULL;
-    part->trace.column[column] = own;
-    for (uint32_t job = 0; own && job < core->seen.n_jobs; job++)
-        if (core->parts->of_job[job] == which)
-            own[core->parts->nth[job]] = all[job];
+    bool is_used = false;
+    for (uint32_t job = 0; own && job < core->seen.n_jobs; job++) {
+        if (core->parts->of_job[job] != which)
+            continue;
+        own[core->parts->nth[job]] = all[job];
+        is_used |= column == GSIM_COL_PRIORITY ? all[job] != 0 : all[job] >= 0;
+    }
+    part->trace.column[column] = is_used ? own : NULL;
     return own || !all;
 }
 

@@ -111,3 +111,25 @@ printf '[node all]\ngpus = 2\ndevice = ideal\n[node side]\ngpus = 2\ndevice = id
 printf 'job_id,submit_s,duration_s\na,0,400000\nb,5,300000\n' >"$tmp/two.csv"
 expect "nodes of a part without jobs fail" 0 "2 completed" "$gsim" run --quiet --policy backfill --cluster "$tmp/side.ini" \
     --mtbf 1d --mttr 1h --checkpoint 30min "$tmp/two.csv"
+
+# --- columns and names that only jobs of other nodes have are none here
+awk -v all="$tmp/all.csv" -v mine="$tmp/mine.csv" 'BEGIN {
+    print "job_id,submit_s,duration_s,gpus,user,partition,limit_s,sm_fraction" >all
+    print "job_id,submit_s,duration_s,gpus,user" >mine
+    for (i = 0; i < 80; i++) {
+        row = "j" i "," int(i / 2) * 7 "," 5 + i * 37 % 180 "," 1 + i % 3 % 2 ",u" i * i % 11 % 3
+        if (i % 4 == 3) print "o" i "," i * 4 ",50,1,other" i ",notebooks,100,0.25" >all
+        else { print row ",,," >all; print row >mine }
+    }
+}'
+printf '[node notebooks]\ngpus = 4\ndevice = ideal\npolicy = fifo\n[node]\ngpus = 4\ndevice = ideal\n' >"$tmp/two.ini"
+as_alone() { # POLICY [OPTION ...]: its jobs end as in a run of them alone
+    "$gsim" --quiet --policy "$@" --cluster "$tmp/two.ini" --force --jobs-csv "$tmp/jobs.csv" "$tmp/all.csv" >"$tmp/log" 2>&1 &&
+        grep '^j[0-9]' "$tmp/jobs.csv" | cut -d, -f1-4 >"$tmp/beside" &&
+        "$gsim" --quiet --policy "$@" --device ideal --gpus-per-node 4 --force --jobs-csv "$tmp/jobs.csv" "$tmp/mine.csv" >"$tmp/log" 2>&1 &&
+        grep '^j[0-9]' "$tmp/jobs.csv" | cut -d, -f1-4 | cmp -s - "$tmp/beside"
+    say "jobs under $1 beside others with more columns" $?
+}
+as_alone fairshare --set max_age=100s --set weight_age=30000
+as_alone slurm
+as_alone gandiva
