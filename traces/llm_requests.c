@@ -86,8 +86,8 @@ static bool take_tokens(const char *text, int64_t *out) {
     return gsim_parse_int(text, out) == GSIM_PARSE_OK && *out >= 1 && *out <= MOST_TOKENS;
 }
 
-/* "2023-11-16 18:17:03.9799600": the fraction of Azure's has seven digits. Those of 2024 have a zone,
- * the one of all rows, and no fraction in a whole second: "2024-05-10 00:00:01+00:00". */
+/* "2023-11-16 18:17:03.9799600": the fraction of Azure's has seven digits. Those of 2024 have a
+ * zone, the one of all rows, and no fraction in a whole second: "2024-05-10 00:00:01+00:00". */
 static bool take_stamp(const char *text, int64_t *out) {
     const char *point = strchr(text, '.');
     size_t length = point ? (size_t)(point - text) : strcspn(text, "+Z");

@@ -260,8 +260,8 @@ static bool copy_cells(struct gsim_core *core, struct gsim_core_part *part, uint
     return true;
 }
 
-/* A column that has no cell of these jobs is none, as in a trace of them alone: policies ask whether
- * there is one. A job without a priority has 0. */
+/* A column that has no cell of these jobs is none, as in a trace of them alone: policies ask
+ * whether there is one. A job without a priority has 0. */
 static bool copy_column(struct gsim_core *core, struct gsim_core_part *part, uint32_t which,
                         enum gsim_column column) {
     const int64_t *all = core->seen.column[column];
