@@ -227,10 +227,25 @@ static bool split_emptiest(struct search *s) {
     return is_whole(&left);
 }
 
+/* The node at which a random walk begins: each that the request may use is as likely. */
+GSIM_APART static uint32_t random_node(struct search *s) {
+    struct gsim_cluster *c = s->cluster;
+    const struct gsim_node_set *nodes = s->request->nodes;
+    uint64_t drawn = gsim_mix_next(&c->random);
+    uint32_t n = 0, node = 0;
+    for (uint32_t i = 0; i < c->n_nodes && nodes; i++)
+        n += nodes->has_node[i];
+    if (n == 0)
+        return (uint32_t)(drawn % c->n_nodes);
+    for (uint32_t left = (uint32_t)(drawn % n); left > 0 || !nodes->has_node[node]; node++)
+        left -= nodes->has_node[node];
+    return node;
+}
+
 static bool split_random(struct search *s) {
     struct gsim_cluster *c = s->cluster;
     struct split left = split_of(s->request);
-    uint32_t first = (uint32_t)(gsim_mix_next(&c->random) % c->n_nodes);
+    uint32_t first = random_node(s);
     for (uint32_t i = 0; i < c->n_nodes && !is_whole(&left); i++)
         take_part(s, (first + i) % c->n_nodes, &left);
     return is_whole(&left);
@@ -348,7 +363,7 @@ GSIM_APART static bool find_random(struct search *s) {
     uint32_t left = s->request->shape.gpus;
     if (left > c->n_idle)
         return false;
-    uint32_t first = (uint32_t)(gsim_mix_next(&s->cluster->random) % c->n_nodes);
+    uint32_t first = random_node(s);
     for (uint32_t i = 0; i < c->n_nodes && left > 0; i++) {
         uint32_t node = (first + i) % c->n_nodes, before = s->n, can = usable(s, node);
         take_from(s, node, can < left ? can : left);

@@ -133,3 +133,18 @@ as_alone() { # POLICY [OPTION ...]: its jobs end as in a run of them alone
 as_alone fairshare --set max_age=100s --set weight_age=30000
 as_alone slurm
 as_alone gandiva
+# One GPU, and no gangs there: las shares it, as its quantum=auto has it, also beside gangs elsewhere.
+printf '[node big]\ngpus = 2\ndevice = ideal\n[node one]\ngpus = 1\ndevice = ideal\npolicy = las\n' >"$tmp/one.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na,0,10,1,one\nb,0,10,1,one\nc,0,10,2,\n' >"$tmp/one.csv"
+check "las shares a GPU that is all its part has" "20 20 10" "$(ends fifo "$tmp/one.ini" "$tmp/one.csv")"
+
+# Of 600 jobs on three of twelve nodes each node has a third: 200, with a standard deviation of 11.5.
+awk 'BEGIN { print "job_id,submit_s,duration_s,partition"; for (i = 0; i < 600; i++) print "j" i "," 10 * i ",5,few" }' >"$tmp/few.csv"
+printf '[node few]\ncount = 3\ngpus = 1\ndevice = ideal\npartitions = few\n[node many]\ncount = 9\ngpus = 1\ndevice = ideal\npartitions = many\n' >"$tmp/few.ini"
+sed 's/^partitions = few/&\npolicy = fifo\nfifo.placement = random/' "$tmp/few.ini" >"$tmp/own.ini"
+for file in few own; do
+    rm -f "$tmp/few.db"
+    "$gsim" --quiet --policy fifo --set placement=random --cluster "$tmp/$file.ini" --db "$tmp/few.db" "$tmp/few.csv" >"$tmp/log" 2>&1
+    check "random nodes of a partition are as likely ($file)" 3 \
+        "$(sqlite3 "$tmp/few.db" "SELECT count(*) FROM gpu WHERE busy_ns / 5e9 BETWEEN 154 AND 246")"
+done
