@@ -138,12 +138,18 @@ GSIM_APART static bool find_nodes(struct search *s, uint32_t kind, bool with_rem
     return left == 0 || !with_remainder || take_node(s, left);
 }
 
+/* The widest kind of nodes that the request may use; the last one where it may use none. */
+static inline uint32_t widest_kind(const struct search *s) {
+    uint32_t i = 0;
+    while (gsim_rarely(i + 1 < s->cluster->n_kinds) && nodes_for(s, &s->cluster->kinds[i]) == 0)
+        i++;
+    return i;
+}
+
 /* Takes one node where a node is wide enough. */
 static inline bool find_consolidated(struct search *s, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
-    uint32_t gpus = s->request->shape.gpus, i = 0;
-    while (gsim_rarely(i + 1 < c->n_kinds) && nodes_for(s, &c->kinds[i]) == 0)
-        i++;
+    uint32_t gpus = s->request->shape.gpus, i = widest_kind(s);
     return gpus <= c->kinds[i].gpus ? take_node(s, gpus) : find_nodes(s, i, with_remainder);
 }
 
@@ -289,9 +295,12 @@ GSIM_APART static bool find_below_switch(struct search *s) {
 }
 
 static inline bool find_together(struct search *s) {
-    bool is_split =
-        s->request->shape.gpus > s->cluster->widest_node || gsim_rarely(s->request->n_nodes > 1);
-    return is_split && s->cluster->n_switches > 1 ? find_below_switch(s) : find_few(s);
+    const struct gsim_cluster *c = s->cluster;
+    if (c->n_switches <= 1)
+        return find_few(s);
+    bool is_split = s->request->shape.gpus > c->kinds[widest_kind(s)].gpus ||
+                    gsim_rarely(s->request->n_nodes > 1);
+    return is_split ? find_below_switch(s) : find_few(s);
 }
 
 GSIM_APART static bool find_any(struct search *s) {

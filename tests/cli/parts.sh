@@ -148,3 +148,10 @@ for file in few own; do
     check "random nodes of a partition are as likely ($file)" 3 \
         "$(sqlite3 "$tmp/few.db" "SELECT count(*) FROM gpu WHERE busy_ns / 5e9 BETWEEN 154 AND 246")"
 done
+
+# A gang over nodes is below one switch where it fits there, also if other jobs have wider nodes: b takes the second
+# switch's nodes, beside a on the first's, and is not slowed to half its speed.
+printf '[node few]\ncount = 4\ngpus = 2\ndevice = ideal\npartitions = few\nswitch_nodes = 2\n[node wide]\ngpus = 8\ndevice = ideal\npartitions = wide\n' >"$tmp/wide.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na,0,100,2,few\nb,1,10,4,few\n' >"$tmp/wide.csv"
+"$gsim" --quiet --policy fifo --cluster "$tmp/wide.ini" --set gang.switches_ppm=50% --force --jobs-csv "$tmp/jobs.csv" "$tmp/wide.csv" >"$tmp/log" 2>&1
+check "a gang below one switch beside wider nodes of others" "b,11.000000000" "$(grep '^b,' "$tmp/jobs.csv" | cut -d, -f1,4)"
