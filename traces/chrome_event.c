@@ -62,6 +62,31 @@ enum gsim_status gsim_chrome_event_take(struct gsim_chrome_event *event, enum gs
     return GSIM_OK;
 }
 
+enum gsim_status gsim_chrome_gpus_begin(struct gsim_chrome_gpus *gpus, const char *path,
+                                        int64_t line, struct gsim_log *log) {
+    if (gpus->n == GSIM_CHROME_GPUS)
+        return gsim_fail(log, GSIM_BAD_INPUT, path, line, "deviceProperties: more than %d GPUs",
+                         GSIM_CHROME_GPUS);
+    gpus->gpu[gpus->n].id = gpus->n;
+    gpus->gpu[gpus->n++].name = NULL;
+    return GSIM_OK;
+}
+
+void gsim_chrome_gpus_take(struct gsim_chrome_gpus *gpus, enum gsim_json_kind kind, const char *key,
+                           const char *text, struct gsim_arena *arena) {
+    if (strcmp(key, "id") == 0)
+        gsim_chrome_number(kind, text, &gpus->gpu[gpus->n - 1].id);
+    if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT)
+        gpus->gpu[gpus->n - 1].name = gsim_arena_strdup(arena, text);
+}
+
+const char *gsim_chrome_gpus_name(const struct gsim_chrome_gpus *gpus, int64_t used) {
+    for (int i = 0; i < gpus->n; i++)
+        if (gpus->gpu[i].id == used || (used < 0 && gpus->n == 1))
+            return gpus->gpu[i].name;
+    return NULL;
+}
+
 void gsim_chrome_number(enum gsim_json_kind kind, const char *text, int64_t *out) {
     int64_t value;
     if (kind == GSIM_JSON_NUMBER && gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= 0)

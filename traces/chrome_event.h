@@ -38,6 +38,25 @@ void gsim_chrome_event_begin(struct gsim_chrome_event *event);
 enum gsim_status gsim_chrome_event_take(struct gsim_chrome_event *event, enum gsim_json_kind kind,
                                         const char *key, const char *text, size_t length,
                                         const char *path, int64_t line, struct gsim_log *log);
+
+enum { GSIM_CHROME_GPUS = 64 };
+
+/* The list deviceProperties: GPUs of the computer, of which the profile may have used another than
+ * the first. */
+struct gsim_chrome_gpus {
+    struct {
+        int64_t id;
+        const char *name; /* NULL: not given */
+    } gpu[GSIM_CHROME_GPUS]; /* the last entry is the one under way */
+    int n;
+};
+enum gsim_status gsim_chrome_gpus_begin(struct gsim_chrome_gpus *gpus, const char *path,
+                                        int64_t line, struct gsim_log *log);
+void gsim_chrome_gpus_take(struct gsim_chrome_gpus *gpus, enum gsim_json_kind kind, const char *key,
+                           const char *text, struct gsim_arena *arena);
+/* The name of the GPU with this number, or where kernels name none (-1) of the only GPU; NULL: not
+ * known. */
+const char *gsim_chrome_gpus_name(const struct gsim_chrome_gpus *gpus, int64_t used);
 /* Stores a whole number of at least 0; other values leave *out as it is. */
 void gsim_chrome_number(enum gsim_json_kind kind, const char *text, int64_t *out);
 

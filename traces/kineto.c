@@ -11,8 +11,6 @@
 #include "traces/overlap.h"
 #include "traces/profiler.h"
 
-enum { MAX_DEVICES = 64 };
-
 struct kineto {
     struct gsim_kernels *kernels;
     struct gsim_log *log;
@@ -21,23 +19,10 @@ struct kineto {
     struct gsim_chrome_event event; /* the event under way */
     int64_t device; /* its device; -1: not given */
     int64_t used; /* the device of all kernels; -1: no kernel has named a device */
-    struct {
-        int64_t id;
-        const char *name;
-    } gpu[MAX_DEVICES]; /* the last entry is the one under way */
-    int n_gpus;
+    struct gsim_chrome_gpus gpus;
     struct gsim_arena *arena;
     uint32_t n_copies;
 };
-
-static enum gsim_status begin_device(struct kineto *k, int64_t line) {
-    if (k->n_gpus == MAX_DEVICES)
-        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
-                         "deviceProperties: more than %d GPUs", MAX_DEVICES);
-    k->gpu[k->n_gpus].id = k->n_gpus;
-    k->gpu[k->n_gpus++].name = NULL;
-    return GSIM_OK;
-}
 
 static void begin_event(struct kineto *k) {
     gsim_chrome_event_begin(&k->event);
@@ -54,7 +39,9 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
     k->place[++k->depth] = next;
     if (next == GSIM_CHROME_EVENT)
         begin_event(k);
-    return next == GSIM_CHROME_DEVICE ? begin_device(k, line) : GSIM_OK;
+    return next == GSIM_CHROME_DEVICE
+               ? gsim_chrome_gpus_begin(&k->gpus, k->kernels->path, line, k->log)
+               : GSIM_OK;
 }
 
 /* Whether the event is a step as the host saw it; the GPU's copy of the annotation
@@ -117,19 +104,9 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
                                       k->log);
     if (here == GSIM_CHROME_ARGS && strcmp(key, "device") == 0)
         gsim_chrome_number(kind, text, &k->device);
-    if (here == GSIM_CHROME_DEVICE && strcmp(key, "id") == 0)
-        gsim_chrome_number(kind, text, &k->gpu[k->n_gpus - 1].id);
-    if (here == GSIM_CHROME_DEVICE && strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT)
-        k->gpu[k->n_gpus - 1].name = gsim_arena_strdup(k->arena, text);
+    if (here == GSIM_CHROME_DEVICE)
+        gsim_chrome_gpus_take(&k->gpus, kind, key, text, k->arena);
     return GSIM_OK;
-}
-
-/* The name of the GPU on which the kernels ran; where kernels name no device, of the only GPU. */
-static const char *gpu_of(const struct kineto *k) {
-    for (int i = 0; i < k->n_gpus; i++)
-        if (k->gpu[i].id == k->used || (k->used < 0 && k->n_gpus == 1))
-            return k->gpu[i].name;
-    return NULL;
 }
 
 static enum gsim_status read_kineto(struct gsim_input *input, struct gsim_kernels *out,
@@ -144,7 +121,7 @@ static enum gsim_status read_kineto(struct gsim_input *input, struct gsim_kernel
     struct gsim_json_user user = {
         .arg = k, .open = on_open, .close = on_close, .value = on_value, .cuts_texts = true};
     enum gsim_status status = gsim_json_read(input, &user, arena, log);
-    out->gpu = gpu_of(k);
+    out->gpu = gsim_chrome_gpus_name(&k->gpus, k->used);
     if (status == GSIM_OK && k->n_copies)
         gsim_warn(log, out->path, 0, "left out %u copies and memsets; a profile has kernels",
                   k->n_copies);

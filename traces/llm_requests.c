@@ -86,10 +86,11 @@ static bool take_tokens(const char *text, int64_t *out) {
     return gsim_parse_int(text, out) == GSIM_PARSE_OK && *out >= 1 && *out <= MOST_TOKENS;
 }
 
-/* "2023-11-16 18:17:03.9799600": the fraction of Azure's has seven digits. */
+/* "2023-11-16 18:17:03.9799600": the fraction of Azure's has seven digits. Those of 2024 have a
+ * zone, the one of all rows, and no fraction in a whole second: "2024-05-10 00:00:01+00:00". */
 static bool take_stamp(const char *text, int64_t *out) {
     const char *point = strchr(text, '.');
-    size_t length = point ? (size_t)(point - text) : strlen(text);
+    size_t length = point ? (size_t)(point - text) : strcspn(text, "+Z");
     int64_t seconds, part_ns = 0;
     if (!gsim_calendar_parse(text, length, &seconds) ||
         (point && (gsim_parse_decimal(point, strcspn(point, "+Z"), GSIM_NS_PER_S, &part_ns) !=

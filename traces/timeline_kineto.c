@@ -17,6 +17,7 @@ struct kineto {
     struct gsim_timeline_record record;
     int64_t *size; /* the size that the list under way gives */
     int64_t ignored;
+    struct gsim_chrome_gpus gpus;
 };
 
 static void begin_event(struct kineto *k, int64_t line) {
@@ -43,7 +44,9 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
     if (next == GSIM_CHROME_ARGS_LIST)
         k->size = size_of(k, key);
     k->place[++k->depth] = next;
-    return GSIM_OK;
+    return next == GSIM_CHROME_DEVICE
+               ? gsim_chrome_gpus_begin(&k->gpus, k->timeline->path, line, k->timeline->log)
+               : GSIM_OK;
 }
 
 static int what_of(const struct kineto *k) {
@@ -129,8 +132,7 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
             *k->size *= value;
         return GSIM_OK;
     case GSIM_CHROME_DEVICE:
-        if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT && !k->timeline->gpu)
-            k->timeline->gpu = gsim_arena_strdup(k->timeline->arena, text);
+        gsim_chrome_gpus_take(&k->gpus, kind, key, text, k->timeline->arena);
         return GSIM_OK;
     default:
         return GSIM_OK;
@@ -148,5 +150,7 @@ enum gsim_status gsim_timeline_read_kineto(struct gsim_timeline *timeline,
     if (timeline->kind)
         return gsim_fail(timeline->log, GSIM_USAGE, timeline->path, 0,
                          "--kind chooses a program of a file of rows; a Chrome trace has one");
-    return gsim_json_read(input, &user, timeline->arena, timeline->log);
+    enum gsim_status status = gsim_json_read(input, &user, timeline->arena, timeline->log);
+    timeline->gpu = gsim_chrome_gpus_name(&k->gpus, (int64_t)timeline->used_gpu - 1);
+    return status;
 }

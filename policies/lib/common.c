@@ -27,6 +27,17 @@ void gsim_common_no_memory(struct gsim_ctx *ctx) {
     ctx->status = ctx->log->n_errors == 0 ? gsim_no_memory(ctx->log, "ordering jobs") : GSIM_FAILED;
 }
 
+bool *gsim_common_named(const struct gsim_ctx *ctx, enum gsim_column column) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t n = trace->names[column].n;
+    bool *is_named = gsim_arena_array(ctx->arena, n + 1u, sizeof *is_named);
+    for (uint32_t job = 0; is_named && job < trace->n_jobs; job++) {
+        int64_t name = gsim_trace_get(trace, column, job);
+        is_named[name >= 0 ? (uint32_t)name : n] = true;
+    }
+    return is_named;
+}
+
 void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,
                         int64_t key) {
     if (!gsim_index_insert(index, slot, key, gsim_nth(ctx->view, slot)))

@@ -11,6 +11,9 @@
 int64_t gsim_common_share_unit(const struct gsim_trace *trace);
 /* a * b for ranks; a product too large becomes the largest rank. */
 int64_t gsim_common_times(int64_t a, int64_t b);
+/* Which names of a column jobs have that the policy sees; the last place is of jobs without a name.
+ * There may be more names: those of jobs on nodes with a policy of their own. NULL: no memory. */
+bool *gsim_common_named(const struct gsim_ctx *ctx, enum gsim_column column);
 /* Inserts a job into an index, ties by the trace's order; a lack of memory goes into the log. */
 void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,
                         int64_t key);

@@ -3,13 +3,20 @@
  * period. */
 #include "policies/lib/usage.h"
 
+#include "policies/lib/common.h"
+
 #define ONE (INT64_C(1) << 32)
 
-static uint32_t count_accounts(const struct gsim_trace *trace, enum gsim_column owner) {
-    for (uint32_t job = 0; job < trace->n_jobs; job++)
-        if (gsim_trace_get(trace, owner, job) < 0)
-            return trace->names[owner].n + 1;
-    return trace->names[owner].n;
+/* An account of which no job is has no share. */
+static enum gsim_status open_accounts(struct gsim_usage *usage, struct gsim_ctx *ctx) {
+    const bool *is_named = gsim_common_named(ctx, usage->owner);
+    usage->n_accounts = ctx->view->trace->names[usage->owner].n + 1;
+    usage->accounts = gsim_arena_array(ctx->arena, usage->n_accounts, sizeof *usage->accounts);
+    if (!usage->accounts || !is_named)
+        return gsim_no_memory(ctx->log, "opening accounts");
+    for (uint32_t account = 0; account < usage->n_accounts; account++)
+        usage->n_shares += is_named[account];
+    return GSIM_OK;
 }
 
 enum gsim_status gsim_usage_init(struct gsim_usage *usage, struct gsim_ctx *ctx, const char *what,
@@ -20,11 +27,9 @@ enum gsim_status gsim_usage_init(struct gsim_usage *usage, struct gsim_ctx *ctx,
         gsim_warn(ctx->log, NULL, 0,
                   "%s: the trace has neither a column 'user' nor 'vc'; all jobs share one account",
                   what);
-    usage->n_accounts = count_accounts(trace, usage->owner);
-    usage->accounts = gsim_arena_array(ctx->arena, usage->n_accounts, sizeof *usage->accounts);
     usage->period_ns = period_ns;
     usage->decay_q32 = gsim_exp2_neg_q32(period_ns, half_life_ns);
-    return usage->accounts ? GSIM_OK : gsim_no_memory(ctx->log, "opening accounts");
+    return open_accounts(usage, ctx);
 }
 
 uint32_t gsim_usage_owner(const struct gsim_usage *usage, const struct gsim_ctx *ctx,
@@ -85,7 +90,7 @@ int64_t gsim_usage_factor_q32(struct gsim_usage *usage, uint32_t owner) {
     if (account->n_look == usage->n_looks)
         return account->factor_q32;
     bring_up(usage, account, usage->all_at_ns);
-    gsim_i128 shares = account->usage_ns * usage->n_accounts;
+    gsim_i128 shares = account->usage_ns * usage->n_shares;
     int shift = 0;
     while (shares >> shift > INT64_MAX || all >> shift > INT64_MAX)
         shift++;

@@ -19,7 +19,7 @@ struct gsim_usage_account {
 
 struct gsim_usage {
     struct gsim_usage_account *accounts;
-    uint32_t n_accounts;
+    uint32_t n_accounts, n_shares; /* n_shares: accounts that have jobs */
     enum gsim_column owner; /* user, or vc where the trace has no users */
     int64_t period_ns;
     uint64_t decay_q32; /* decay of a period */
@@ -29,7 +29,7 @@ struct gsim_usage {
     int64_t all_at_ns, all_gpus;
 };
 
-/* An account for each name, and a last account if there are jobs without an owner. what: in the
+/* An account for each name, and a last account for jobs without an owner. what: in the
  * warning that the trace names no owners. */
 enum gsim_status gsim_usage_init(struct gsim_usage *usage, struct gsim_ctx *ctx, const char *what,
                                  int64_t half_life_ns, int64_t period_ns);
@@ -40,7 +40,7 @@ void gsim_usage_change(struct gsim_usage *usage, const struct gsim_ctx *ctx, gsi
                        int sign);
 /* Begins a look at the factors, as of now. */
 void gsim_usage_look(struct gsim_usage *usage, const struct gsim_ctx *ctx);
-/* 2^(-(usage / all usage) / (1 / accounts)), Q32, as of the last look. */
+/* 2^(-(usage / all usage) / (1 / accounts that have jobs)), Q32, as of the last look. */
 int64_t gsim_usage_factor_q32(struct gsim_usage *usage, uint32_t owner);
 
 #endif

@@ -72,12 +72,13 @@ static uint32_t qos_called(const struct gsim_slurm *conf, const char *name) {
 static enum gsim_status name_qos(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     const struct gsim_names *qos = &ctx->view->trace->names[GSIM_COL_QOS];
     const struct gsim_slurm *conf = &state->conf;
+    const bool *is_named = gsim_common_named(ctx, GSIM_COL_QOS);
     state->qos_of = gsim_arena_array(ctx->arena, qos->n + 1u, sizeof *state->qos_of);
-    if (!state->qos_of)
+    if (!state->qos_of || !is_named)
         return gsim_no_memory(ctx->log, "opening QOS");
     for (uint32_t n = 0; n < qos->n; n++) {
         state->qos_of[n] = qos_called(conf, qos->name[n]);
-        if (state->qos_of[n] == GSIM_SLURM_NONE && conf->n_qos > 0 && conf->path)
+        if (is_named[n] && state->qos_of[n] == GSIM_SLURM_NONE && conf->n_qos > 0 && conf->path)
             gsim_warn(ctx->log, conf->path, 0,
                       "the file has no QOS '%.64s'; the jobs of that QOS are of none, without "
                       "priority and limits",

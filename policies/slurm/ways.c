@@ -55,10 +55,11 @@ enum gsim_status gsim_slurm_ways_open(struct gsim_slurm_state *state, struct gsi
     uint32_t n = 0;
     for (uint32_t i = 0; i < names->n; i++)
         room += strlen(names->name[i]) / 2 + 3;
+    const bool *is_named = gsim_common_named(ctx, GSIM_COL_PARTITION);
     state->partitions_of =
         gsim_arena_array(ctx->arena, names->n + 1u, sizeof *state->partitions_of);
     state->partition_list = gsim_arena_array(ctx->arena, room, sizeof *state->partition_list);
-    if (!state->partitions_of || !state->partition_list)
+    if (!is_named || !state->partitions_of || !state->partition_list)
         return gsim_no_memory(ctx->log, "opening partitions");
     for (uint32_t p = conf->n_partitions; p-- > 0;)
         if (conf->partition[p].is_default || p == conf->n_partitions - 1)
@@ -66,7 +67,7 @@ enum gsim_status gsim_slurm_ways_open(struct gsim_slurm_state *state, struct gsi
     state->first_idle_choice = GSIM_SLURM_NONE;
     for (uint32_t i = 0; i <= names->n; i++) { /* the first place is of jobs that name none */
         state->partitions_of[i] = n;
-        list_partitions(state, ctx, i > 0 ? names->name[i - 1] : "", &n);
+        list_partitions(state, ctx, i > 0 && is_named[i - 1] ? names->name[i - 1] : "", &n);
     }
     state->n_listed = n;
     return GSIM_OK;

@@ -335,8 +335,9 @@ def _grid_text(grid):
             values = list(values)
         if not isinstance(values, (list, tuple)):
             values = [values]
-        lines.append(f"{key.replace('_', '-')} = "
-                     + ", ".join(_grid_value(key, value) for value in values))
+        # of set.KEY, assume.COLUMN and spec.SECTION.KEY the underscores are the key's own
+        name = key if "." in key else key.replace("_", "-")
+        lines.append(f"{name} = " + ", ".join(_grid_value(key, value) for value in values))
     return "".join(f"{line}\n" for line in lines)
 
 

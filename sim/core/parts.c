@@ -236,6 +236,7 @@ static bool copy_cells(struct gsim_core *core, struct gsim_core_part *part, uint
     int64_t *submit_ns = gsim_arena_array(core->arena, part->n_jobs, sizeof *submit_ns);
     uint32_t *nth_of =
         core->nth_of ? gsim_arena_array(core->arena, part->n_jobs, sizeof *nth_of) : NULL;
+    bool has_gangs = false;
     if (!id_at || !line || !gpus || !order || !submit_ns || (core->nth_of && !nth_of))
         return false;
     for (uint32_t job = 0, n = 0; job < all->n_jobs; job++) {
@@ -247,6 +248,7 @@ static bool copy_cells(struct gsim_core *core, struct gsim_core_part *part, uint
         id_at[nth] = all->id_at[job];
         line[nth] = (uint32_t)gsim_trace_line(all, job);
         gpus[nth] = gsim_trace_gpus(all, job);
+        has_gangs |= gpus[nth] > 1;
         submit_ns[nth] = all->submit_ns[job];
         if (nth_of)
             nth_of[nth] = core->nth_of[job];
@@ -254,20 +256,26 @@ static bool copy_cells(struct gsim_core *core, struct gsim_core_part *part, uint
     part->nth_of = nth_of;
     own->id_at = id_at;
     own->line = line;
-    own->gpus = gpus;
+    own->gpus = has_gangs ? gpus : NULL;
     own->order = order;
     own->submit_ns = submit_ns;
     return true;
 }
 
+/* A column that has no cell of these jobs is none, as in a trace of them alone: policies ask
+ * whether there is one. A job without a priority has 0. */
 static bool copy_column(struct gsim_core *core, struct gsim_core_part *part, uint32_t which,
                         enum gsim_column column) {
     const int64_t *all = core->seen.column[column];
     int64_t *own = all ? gsim_arena_array(core->arena, part->n_jobs, sizeof *own) : NULL;
-    part->trace.column[column] = own;
-    for (uint32_t job = 0; own && job < core->seen.n_jobs; job++)
-        if (core->parts->of_job[job] == which)
-            own[core->parts->nth[job]] = all[job];
+    bool is_used = false;
+    for (uint32_t job = 0; own && job < core->seen.n_jobs; job++) {
+        if (core->parts->of_job[job] != which)
+            continue;
+        own[core->parts->nth[job]] = all[job];
+        is_used |= column == GSIM_COL_PRIORITY ? all[job] != 0 : all[job] >= 0;
+    }
+    part->trace.column[column] = is_used ? own : NULL;
     return own || !all;
 }
 

@@ -138,12 +138,18 @@ GSIM_APART static bool find_nodes(struct search *s, uint32_t kind, bool with_rem
     return left == 0 || !with_remainder || take_node(s, left);
 }
 
+/* The widest kind of nodes that the request may use; the last one where it may use none. */
+static inline uint32_t widest_kind(const struct search *s) {
+    uint32_t i = 0;
+    while (gsim_rarely(i + 1 < s->cluster->n_kinds) && nodes_for(s, &s->cluster->kinds[i]) == 0)
+        i++;
+    return i;
+}
+
 /* Takes one node where a node is wide enough. */
 static inline bool find_consolidated(struct search *s, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
-    uint32_t gpus = s->request->shape.gpus, i = 0;
-    while (gsim_rarely(i + 1 < c->n_kinds) && nodes_for(s, &c->kinds[i]) == 0)
-        i++;
+    uint32_t gpus = s->request->shape.gpus, i = widest_kind(s);
     return gpus <= c->kinds[i].gpus ? take_node(s, gpus) : find_nodes(s, i, with_remainder);
 }
 
@@ -227,10 +233,25 @@ static bool split_emptiest(struct search *s) {
     return is_whole(&left);
 }
 
+/* The node at which a random walk begins: each that the request may use is as likely. */
+GSIM_APART static uint32_t random_node(struct search *s) {
+    struct gsim_cluster *c = s->cluster;
+    const struct gsim_node_set *nodes = s->request->nodes;
+    uint64_t drawn = gsim_mix_next(&c->random);
+    uint32_t n = 0, node = 0;
+    for (uint32_t i = 0; i < c->n_nodes && nodes; i++)
+        n += nodes->has_node[i];
+    if (n == 0)
+        return (uint32_t)(drawn % c->n_nodes);
+    for (uint32_t left = (uint32_t)(drawn % n); left > 0 || !nodes->has_node[node]; node++)
+        left -= nodes->has_node[node];
+    return node;
+}
+
 static bool split_random(struct search *s) {
     struct gsim_cluster *c = s->cluster;
     struct split left = split_of(s->request);
-    uint32_t first = (uint32_t)(gsim_mix_next(&c->random) % c->n_nodes);
+    uint32_t first = random_node(s);
     for (uint32_t i = 0; i < c->n_nodes && !is_whole(&left); i++)
         take_part(s, (first + i) % c->n_nodes, &left);
     return is_whole(&left);
@@ -274,9 +295,12 @@ GSIM_APART static bool find_below_switch(struct search *s) {
 }
 
 static inline bool find_together(struct search *s) {
-    bool is_split =
-        s->request->shape.gpus > s->cluster->widest_node || gsim_rarely(s->request->n_nodes > 1);
-    return is_split && s->cluster->n_switches > 1 ? find_below_switch(s) : find_few(s);
+    const struct gsim_cluster *c = s->cluster;
+    if (c->n_switches <= 1)
+        return find_few(s);
+    bool is_split = s->request->shape.gpus > c->kinds[widest_kind(s)].gpus ||
+                    gsim_rarely(s->request->n_nodes > 1);
+    return is_split ? find_below_switch(s) : find_few(s);
 }
 
 GSIM_APART static bool find_any(struct search *s) {
@@ -348,7 +372,7 @@ GSIM_APART static bool find_random(struct search *s) {
     uint32_t left = s->request->shape.gpus;
     if (left > c->n_idle)
         return false;
-    uint32_t first = (uint32_t)(gsim_mix_next(&s->cluster->random) % c->n_nodes);
+    uint32_t first = random_node(s);
     for (uint32_t i = 0; i < c->n_nodes && left > 0; i++) {
         uint32_t node = (first + i) % c->n_nodes, before = s->n, can = usable(s, node);
         take_from(s, node, can < left ? can : left);

@@ -196,18 +196,57 @@ static enum gsim_status check_kernels(const struct nsight *n) {
     return GSIM_OK;
 }
 
+/* The GPU of the kernels by its number in the process, else the only kind of GPU that the computer
+ * has. */
 static void read_gpu(struct nsight *n) {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(n->db, "SELECT name FROM TARGET_INFO_GPU", -1, &statement, NULL) ==
-            SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
-        n->timeline->gpu =
-            gsim_arena_strdup(n->timeline->arena, (const char *)sqlite3_column_text(statement, 0));
-    (void)sqlite3_finalize(statement);
+    static const char *const names[] = {
+        "SELECT g.name FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN TARGET_INFO_CUDA_DEVICE d ON "
+        "d.cudaId = k.deviceId AND d.pid = k.globalPid >> 24 & 16777215 JOIN TARGET_INFO_GPU g ON "
+        "g.id = d.gpuId LIMIT 1",
+        "SELECT min(name) FROM TARGET_INFO_GPU HAVING count(DISTINCT name) = 1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && !n->timeline->gpu; i++) {
+        sqlite3_stmt *row = NULL;
+        if (sqlite3_prepare_v2(n->db, names[i], -1, &row, NULL) == SQLITE_OK &&
+            sqlite3_step(row) == SQLITE_ROW && sqlite3_column_text(row, 0))
+            n->timeline->gpu =
+                gsim_arena_strdup(n->timeline->arena, (const char *)sqlite3_column_text(row, 0));
+        (void)sqlite3_finalize(row);
+    }
+}
+
+/* Other processes than the one that has the kernels, such as workers that load data, may have calls
+ * and ranges, too, with correlations of their own: a view hides them, in the place of its table.
+ * The process is the part of a global number above its lowest 24 bits. */
+static enum gsim_status keep_process(struct nsight *n) {
+    static const char *const numbers[][2] = {{"CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid"},
+                                             {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "globalPid"},
+                                             {"CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid"},
+                                             {"CUPTI_ACTIVITY_KIND_MEMSET", "globalPid"},
+                                             {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "globalPid"},
+                                             {"NVTX_EVENTS", "globalTid"}};
+    char sql[512];
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const char *table = numbers[i][0], *number = numbers[i][1];
+        (void)snprintf(sql, sizeof sql,
+                       "SELECT EXISTS(SELECT 1 FROM main.%s WHERE %s >> 24 IN (SELECT globalPid >> "
+                       "24 FROM CUPTI_ACTIVITY_KIND_KERNEL))",
+                       table, number);
+        if (count(n, sql) == 0) /* no such column, or none that can be told */
+            continue;
+        (void)snprintf(sql, sizeof sql,
+                       "CREATE TEMP VIEW %s AS SELECT rowid, * FROM main.%s WHERE %s >> 24 = "
+                       "(SELECT globalPid >> 24 FROM main.CUPTI_ACTIVITY_KIND_KERNEL)",
+                       table, table, number);
+        if (sqlite3_exec(n->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+            return broken(n);
+    }
+    return GSIM_OK;
 }
 
 static enum gsim_status read_all(struct nsight *n) {
     enum gsim_status status = check_kernels(n);
+    if (status == GSIM_OK)
+        status = keep_process(n);
     if (status == GSIM_OK)
         status = read_table(n, &ranges_table);
     if (status == GSIM_OK)

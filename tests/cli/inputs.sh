@@ -43,6 +43,27 @@ profile "NVIDIA GeForce RTX 4090"
 expect "a chip of two words" 0 "^kernel,k,1,100,rtx4090" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device rtx4090
 profile "Some GPU"
 expect "a GPU that is not listed" 2 "'Some GPU', and --device says t4" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device t4
+# Of several GPUs the one that the kernels ran on is meant, not the first.
+event() { # category, name, ts, dur, arguments
+    printf '{"cat": "%s", "name": "%s", "ts": %s, "dur": %s, "args": {%s}}' "$@"
+}
+printf '{"deviceProperties": [{"id": 0, "name": "NVIDIA T400"}, {"id": 1, "name": "NVIDIA H200"}], "traceEvents": [%s, %s, %s]}\n' \
+    "$(event user_annotation ProfilerStep#1 0 200 '')" "$(event cuda_runtime cudaLaunchKernel 1 2 '"correlation": 1')" \
+    "$(event kernel k 4 100 '"device": 1, "correlation": 1, "stream": 7')" >"$tmp/profile.json"
+expect "a timeline of the second GPU" 0 "^kernel,k,,100,h200" "$gsim" import timeline "$tmp/profile.json" --device h200
+expect "a timeline of no first GPU" 2 "measured on 'NVIDIA H200', and --device says t4" "$gsim" import timeline "$tmp/profile.json" --device t4
+sqlite3 "$tmp/two.sqlite" "
+    CREATE TABLE StringIds(id, value); INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel'), (2, 'k');
+    CREATE TABLE NVTX_EVENTS(start, end, text, textId); INSERT INTO NVTX_EVENTS VALUES(0, 200000, 'step', NULL);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, correlationId, nameId);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(1000, 3000, 1, 1);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, globalPid, correlationId, streamId, gridX, gridY,
+        gridZ, blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory, demangledName);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(4000, 104000, 0, 7 << 24, 1, 7, 1, 1, 1, 32, 1, 1, 8, 0, 0, 2);
+    CREATE TABLE TARGET_INFO_GPU(id, name); INSERT INTO TARGET_INFO_GPU VALUES(0, 'NVIDIA T400'), (1, 'NVIDIA H200');
+    CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid); INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES(1, 0, 7)"
+expect "a database of the second GPU" 0 "^kernel,k,,100,h200" "$gsim" import timeline "$tmp/two.sqlite" --device h200
+expect "a database of no first GPU" 2 "measured on 'NVIDIA H200', and --device says t4" "$gsim" import timeline "$tmp/two.sqlite" --device t4
 cp models/devices/t4.ini "$tmp/mine.ini"
 expect "a device file of one's own" 0 "^kernel,k,1,100,$tmp/mine.ini" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device "$tmp/mine.ini"
 printf 'kind,name,time_us,device\ntitle,t,,\nkernel,a,0,h200\nkernel,b,0,h200\n' >"$tmp/zero.csv"

@@ -158,6 +158,15 @@ expect "and names the run" 1 "run [0-9]: ./bad.so: policy 'bad' crashed in decid
 fi
 expect "a comparison says which" 1 "policy 'bad' crashed $where" "$gsim" compare $threads --policies fifo,./bad.so --set how=segv --nodes 1 --gpus-per-node 4 t.csv
 
+# --- beside nodes with a policy of their own; the first job of the trace is theirs
+printf '[node notebooks]\ngpus = 1\ndevice = h200\npolicy = timeslice\n[node]\ngpus = 4\ndevice = h200\n' >parts.ini
+{ echo job_id,submit_s,duration_s,gpus,partition && echo first,0,10,1,notebooks && sed 's/$/,/' rows; } >parts.csv
+ends() { "$gsim" run --quiet "$@" --force --jobs-csv jobs.csv >out 2>&1 && cut -d, -f1,3,4 jobs.csv | grep '^j[0-9]'; }
+ends --policy ./narrow.so --cluster parts.ini parts.csv >of_part && ends --policy ./narrow.so --gpus-per-node 4 t.csv >alone && cmp -s of_part alone
+say "its jobs end as in a run of its nodes alone" $?
+expect "a crash there names its job" 1 "policy 'bad' crashed $where: Segmentation fault" \
+    "$gsim" run --policy ./bad.so --set how=segv --cluster parts.ini parts.csv
+
 # --- a policy has the same results from outside as from within: summary, jobs, timeline, database
 copies() { # policy, trace, more arguments
     own=$1 trace=$root/$2

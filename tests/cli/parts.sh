@@ -111,3 +111,47 @@ printf '[node all]\ngpus = 2\ndevice = ideal\n[node side]\ngpus = 2\ndevice = id
 printf 'job_id,submit_s,duration_s\na,0,400000\nb,5,300000\n' >"$tmp/two.csv"
 expect "nodes of a part without jobs fail" 0 "2 completed" "$gsim" run --quiet --policy backfill --cluster "$tmp/side.ini" \
     --mtbf 1d --mttr 1h --checkpoint 30min "$tmp/two.csv"
+
+# --- columns and names that only jobs of other nodes have are none here
+awk -v all="$tmp/all.csv" -v mine="$tmp/mine.csv" 'BEGIN {
+    print "job_id,submit_s,duration_s,gpus,user,partition,limit_s,sm_fraction" >all
+    print "job_id,submit_s,duration_s,gpus,user" >mine
+    for (i = 0; i < 80; i++) {
+        row = "j" i "," int(i / 2) * 7 "," 5 + i * 37 % 180 "," 1 + i % 3 % 2 ",u" i * i % 11 % 3
+        if (i % 4 == 3) print "o" i "," i * 4 ",50,1,other" i ",notebooks,100,0.25" >all
+        else { print row ",,," >all; print row >mine }
+    }
+}'
+printf '[node notebooks]\ngpus = 4\ndevice = ideal\npolicy = fifo\n[node]\ngpus = 4\ndevice = ideal\n' >"$tmp/two.ini"
+as_alone() { # POLICY [OPTION ...]: its jobs end as in a run of them alone
+    "$gsim" --quiet --policy "$@" --cluster "$tmp/two.ini" --force --jobs-csv "$tmp/jobs.csv" "$tmp/all.csv" >"$tmp/log" 2>&1 &&
+        grep '^j[0-9]' "$tmp/jobs.csv" | cut -d, -f1-4 >"$tmp/beside" &&
+        "$gsim" --quiet --policy "$@" --device ideal --gpus-per-node 4 --force --jobs-csv "$tmp/jobs.csv" "$tmp/mine.csv" >"$tmp/log" 2>&1 &&
+        grep '^j[0-9]' "$tmp/jobs.csv" | cut -d, -f1-4 | cmp -s - "$tmp/beside"
+    say "jobs under $1 beside others with more columns" $?
+}
+as_alone fairshare --set max_age=100s --set weight_age=30000
+as_alone slurm
+as_alone gandiva
+# One GPU, and no gangs there: las shares it, as its quantum=auto has it, also beside gangs elsewhere.
+printf '[node big]\ngpus = 2\ndevice = ideal\n[node one]\ngpus = 1\ndevice = ideal\npolicy = las\n' >"$tmp/one.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na,0,10,1,one\nb,0,10,1,one\nc,0,10,2,\n' >"$tmp/one.csv"
+check "las shares a GPU that is all its part has" "20 20 10" "$(ends fifo "$tmp/one.ini" "$tmp/one.csv")"
+
+# Of 600 jobs on three of twelve nodes each node has a third: 200, with a standard deviation of 11.5.
+awk 'BEGIN { print "job_id,submit_s,duration_s,partition"; for (i = 0; i < 600; i++) print "j" i "," 10 * i ",5,few" }' >"$tmp/few.csv"
+printf '[node few]\ncount = 3\ngpus = 1\ndevice = ideal\npartitions = few\n[node many]\ncount = 9\ngpus = 1\ndevice = ideal\npartitions = many\n' >"$tmp/few.ini"
+sed 's/^partitions = few/&\npolicy = fifo\nfifo.placement = random/' "$tmp/few.ini" >"$tmp/own.ini"
+for file in few own; do
+    rm -f "$tmp/few.db"
+    "$gsim" --quiet --policy fifo --set placement=random --cluster "$tmp/$file.ini" --db "$tmp/few.db" "$tmp/few.csv" >"$tmp/log" 2>&1
+    check "random nodes of a partition are as likely ($file)" 3 \
+        "$(sqlite3 "$tmp/few.db" "SELECT count(*) FROM gpu WHERE busy_ns / 5e9 BETWEEN 154 AND 246")"
+done
+
+# A gang over nodes is below one switch where it fits there, also if other jobs have wider nodes: b takes the second
+# switch's nodes, beside a on the first's, and is not slowed to half its speed.
+printf '[node few]\ncount = 4\ngpus = 2\ndevice = ideal\npartitions = few\nswitch_nodes = 2\n[node wide]\ngpus = 8\ndevice = ideal\npartitions = wide\n' >"$tmp/wide.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na,0,100,2,few\nb,1,10,4,few\n' >"$tmp/wide.csv"
+"$gsim" --quiet --policy fifo --cluster "$tmp/wide.ini" --set gang.switches_ppm=50% --force --jobs-csv "$tmp/jobs.csv" "$tmp/wide.csv" >"$tmp/log" 2>&1
+check "a gang below one switch beside wider nodes of others" "b,11.000000000" "$(grep '^b,' "$tmp/jobs.csv" | cut -d, -f1,4)"

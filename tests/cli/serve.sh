@@ -95,6 +95,8 @@ say "equal runs give equal bytes" $?
 model 1000B >"$tmp/models.ini"
 printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,3,3\n2023-11-16 18:15:46.6855900,2,2\n' >"$tmp/requests.csv"
 served "Azure's columns" "0 0.010000000 0.030000000 0 0 0; 1 0.015000000 0.025000000 0 0 0"
+printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:01+00:00,3,3\n2024-05-10 00:00:01.005000+00:00,2,2\n' >"$tmp/requests.csv"
+served "Azure's of 2024, with a zone, and no fraction in a whole second" "0 0.010000000 0.030000000 0 0 0; 1 0.015000000 0.025000000 0 0 0"
 model 1000B | sed 's/\[m\]/[ChatGPT]/' >"$tmp/models.ini"
 printf 'Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,3,3,6,Conversation log\n5.002,ChatGPT,3,0,3,API log\n5.005,ChatGPT,2,2,4,API log\n' >"$tmp/requests.csv"
 served "BurstGPT's columns, without requests that failed" "0 0.010000000 0.030000000 0 0 0; 1 0.015000000 0.025000000 0 0 0"

@@ -93,6 +93,7 @@ wrong() { # name, pattern, line of the grid
     expect "$1" 3 "$2" "$gsim" sweep "$tmp/wrong.ini" -o "$tmp/wrong.db"
     [ ! -e "$tmp/wrong.db" ] || echo "not ok $1: something was written"
 }
+wrong "a key without its part" "wrong.ini:3: .*'assume'; there are trace, the long options of a run, set.KEY, assume.COLUMN" 'assume = mem_gib=20GiB'
 wrong "an unknown key" "wrong.ini:3: .*did you mean 'nodes'" 'nodse = 3'
 wrong "an unknown parameter" "did you mean 'quantum'" 'set.las.quantm = 3s'
 wrong "a parameter of a policy that is not there" "wrong.ini:3: no policy of this grid knows 'fairshare" 'set.fairshare.half_life = 1h'

@@ -161,6 +161,11 @@ def test_sweep(folder):
     assert "set.las.quantum" in names
     with open(os.path.join(folder, "s.grid.ini"), encoding="utf-8") as file:
         assert "set.las.quantum = 1s, 10s" in file.read()
+    rows = gsim.sweep({"trace": trace, "policy": "las", "assume.mem_gib": ["10GiB", "20GiB"],
+                       "set.preempt": "restart", "set.restart.resume_ns": "20s"},
+                      os.path.join(folder, "u.db")).query("SELECT assumed FROM run ORDER BY run_id")
+    rows = rows.to_dict("records") if hasattr(rows, "to_dict") else rows
+    assert ["10GiB" in rows[0]["assumed"], "20GiB" in rows[1]["assumed"]] == [True, True], rows
     raises(gsim.InputError, "no policy is called 'lass'", gsim.sweep, {**grid, "policy": "lass"},
            os.path.join(folder, "n.db"))
 

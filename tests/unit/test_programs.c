@@ -644,8 +644,38 @@ static void a_program_is_of_one_gpu(void **state) {
         strstr(f->log.warnings[0].text, "1 CUDA graphs ran of which the database does"));
 }
 
+#define OF_PROCESS(table, column, sql)                                                             \
+    "ALTER TABLE " table " ADD " column " INT;UPDATE " table " SET " column " = 1677721600" sql ";"
+/* The process 100, which has the kernels. */
+#define OF_100                                                                                     \
+    OF_PROCESS("CUPTI_ACTIVITY_KIND_KERNEL", "globalPid", "")                                      \
+    OF_PROCESS("CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid", " + 100")                               \
+    OF_PROCESS("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "globalPid", "")                             \
+    OF_PROCESS("NVTX_EVENTS", "globalTid", " + 101")
+/* A worker, process 200: correlations that process 100 has as well, waits, and a step. */
+#define OF_200                                                                                     \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(1100,1200,5,1,3355443400),(1300,1400,9,2,"     \
+    "3355443400),(60100,60200,7,1,3355443400);"                                                    \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES(6,3,9,3355443200);"                    \
+    "INSERT INTO NVTX_EVENTS VALUES(1500,1600,'step_1',NULL,3355443400);"
+
+static void processes_without_kernels_are_left_out(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    assert_int_equal(import_database(f, NSIGHT NSIGHT_KERNELS NSIGHT_ROWS OF_100 OF_200, "step"),
+                     GSIM_OK);
+    assert_int_equal(f->log.n_warnings, 0);
+    assert_int_equal(gsim_apps_load(f->path, NULL, 0, f->arena, &app, &f->log), GSIM_OK);
+    assert_int_equal(app.n_calls, 2);
+    assert_int_equal(app.calls[0].host_ns, 3 * US);
+    assert_int_equal(app.calls[0].time_ns, 26 * US);
+    assert_int_equal(app.calls[1].kind, GSIM_CALL_WAIT_STREAM);
+    assert_int_equal(app.gap_ns, 20 * US);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(processes_without_kernels_are_left_out),
         TEST(what_an_iteration_moves),
         TEST(what_a_kernel_stores),
         TEST(what_a_program_says),

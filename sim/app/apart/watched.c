@@ -7,7 +7,8 @@ const char *const gsim_hook_names[] = {"loading",  "open",     "on_arrival", "on
                                        "on_watch", "on_timer", "decide",     "close"};
 
 static const struct gsim_watched *enter(struct gsim_ctx *ctx, enum gsim_hook hook, gsim_slot slot) {
-    const struct gsim_watched *watched = (const void *)ctx->core->policy;
+    /* of a part, where nodes have a policy of their own */
+    const struct gsim_watched *watched = (const void *)ctx->policy;
     struct gsim_notes *notes = watched->notes;
     notes->hook = (int)hook;
     notes->now_ns = ctx->view->now_ns;
@@ -31,7 +32,7 @@ static enum gsim_status open_noted(struct gsim_ctx *ctx) {
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_watched *watched = enter(ctx, GSIM_HOOK_ARRIVAL, slot);
     if (slot < watched->notes->n_slots)
-        watched->notes->job_of[slot] = ctx->view->jobs.index[slot];
+        watched->notes->job_of[slot] = ctx->core->view.jobs.index[slot];
     if (watched->own->on_arrival)
         watched->own->on_arrival(ctx, slot);
     leave(watched);

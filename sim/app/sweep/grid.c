@@ -54,7 +54,8 @@ static enum gsim_status unknown_key(const struct reading *r, const struct gsim_i
     const char *names[GSIM_OPT_COUNT + 1] = {"trace"};
     int n = 1;
     for (int o = 0; o < GSIM_OPT_COUNT; o++)
-        if (gsim_option_defs[o].commands & GSIM_IN_GRID)
+        if (gsim_option_defs[o].commands & GSIM_IN_GRID && o != GSIM_OPT_SET &&
+            o != GSIM_OPT_ASSUME && o != GSIM_OPT_SPEC) /* which are no keys without their part */
             names[n++] = gsim_option_defs[o].name;
     int close = gsim_text_suggest(entry->key, names, n);
     return bad(r, entry->line, "no key of a grid is called '%s'%s%s%s", entry->key,
