@@ -57,8 +57,9 @@ FROM (SELECT run_id, submit_ns, job, row_number() OVER (PARTITION BY run_id ORDE
 WHERE nth IN (1 + warmup_jobs, jobs - cooldown_jobs);
 CREATE TEMP TABLE member AS
 SELECT labelled.run_id AS run_id, series, label, coalesce(f.submit_ns, -1) AS from_ns, coalesce(f.job, 0) AS from_job,
-       coalesce(l.submit_ns, 9223372036854775807) AS to_ns, coalesce(l.job, 0) AS to_job
+       coalesce(l.submit_ns, 9223372036854775807) AS to_ns, coalesce(l.job, 0) AS to_job, place_of
 FROM labelled JOIN series USING (full)
+     JOIN (SELECT run_id, min(run_id) OVER (PARTITION BY trace_jobs) << 32 AS place_of FROM chosen) AS p ON p.run_id = labelled.run_id
      LEFT JOIN counted AS f ON f.run_id = labelled.run_id AND f.is_first LEFT JOIN counted AS l ON l.run_id = labelled.run_id AND l.is_last;
 CREATE INDEX temp.member_of_run ON member (run_id);
 -- Jobs that are grouped by series are read a series after the other, by its runs; else SQLite sorts all of them.

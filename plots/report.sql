@@ -10,12 +10,17 @@ SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) A
        fixed(avg(preemptions), 0) AS "preempted", fixed(avg(migrations), 0) AS "migrated"
 FROM chosen JOIN member USING (run_id) JOIN series USING (series, label)
 GROUP BY series ORDER BY series;
+-- What a trace says of its jobs, by one number, place_of of a run and the job's place in the trace: a look-up in trace_job
+-- compares the name of the trace, of 64 letters, at each step.
+CREATE TEMP TABLE IF NOT EXISTS placed AS
+SELECT place_of + job AS place, user, logged_start_ns
+FROM (SELECT DISTINCT trace_jobs, place_of FROM chosen JOIN member USING (run_id)) JOIN trace_job USING (trace_jobs);
+CREATE INDEX IF NOT EXISTS temp.placed_by ON placed (place, user, logged_start_ns);
 -- Waits until a job's first start, of jobs that began in the log and in the run. Their sums pass 64 bits in ns.
 -- Rows come a series after the other, so that none are kept or sorted.
 WITH late AS NOT MATERIALIZED (
     SELECT series, label, t.user, t.logged_start_ns - j.submit_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
-    FROM chosen AS c JOIN member USING (run_id) JOIN job AS j USING (run_id)
-         JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
+    FROM member JOIN job AS j USING (run_id) JOIN placed AS t ON t.place = place_of + j.job
     WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL AND (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job))
 SELECT label AS "policy", count(*) AS "jobs", humane(avg(logged_ns) / 1e9) AS "wait as logged", humane(avg(wait_ns) / 1e9) AS "wait",
        CASE WHEN total(logged_ns) > 0 THEN iif(total(wait_ns) < total(logged_ns), '', '+') || fixed(100.0 * total(wait_ns) / total(logged_ns) - 100, 1) || ' %' END AS "off",
@@ -34,10 +39,13 @@ SELECT r.label AS "policy", count(*) AS "traces", humane(avg(r.jct_mean_s)) AS "
 FROM range AS r LEFT JOIN range AS f ON f.series = (SELECT min(series) FROM range) AND f.replication = r.replication AND f.seed = r.seed
 GROUP BY r.series ORDER BY r.series;
 -- Energy of runs on one kind of device: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the
--- datasheet, which most jobs stay below. Work that a failure took was computed, too.
+-- datasheet, which most jobs stay below. Work that a failure took was computed, too. Useful time is that of a device with
+-- speed_milli = 1000: a GPU half as fast computes for twice as long. (--rates has speeds of its own.)
 WITH bill AS MATERIALIZED (
     SELECT series, label, gpus * makespan_s / 3600 AS hours, gpu_busy, coalesce(gpu_down, 0) AS down,
-           min(gpu_useful + coalesce(lost_s / (gpus * nullif(makespan_s, 0)), 0), gpu_busy) AS useful,
+           min((gpu_useful + coalesce(lost_useful_s / (gpus * nullif(makespan_s, 0)), 0)) *
+               coalesce((SELECT max(1000.0 / CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'speed_milli'
+                         AND NOT EXISTS (SELECT 1 FROM input_list AS i WHERE i.inputs = c.inputs AND kind = 'rates')), 1), gpu_busy) AS useful,
            (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS busy_w,
            (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w') AS idle_w,
            (SELECT count(*) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS devices,
@@ -56,27 +64,27 @@ SELECT label AS "policy", fixed(avg(hours), 1) AS "GPU hours", fixed(avg(hours *
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * (1 - gpu_busy - down) * price), 2) END AS "cost of idle GPUs"
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
 -- Users by their GPU hours, those with the most first; each waits less or longer than under the first series. A job has
--- been on GPUs for its time without waits, times the GPUs that it asks for. Where jobs share GPUs, or run on more or fewer
--- than they ask for, that is not what was held: each then has its part of what was held. A job without an end was on GPUs
+-- been on GPUs for its time without waits, times the GPUs that it asks for, and more_ns besides, where it was on others. Where
+-- jobs share GPUs, that is not what was held: each then has its part of what was held. A job without an end was on GPUs
 -- until the run was cut. Hours, cost and jobs are means over all runs of a series, those without a job of the user too.
 WITH hours_of AS MATERIALIZED (
     SELECT run_id, gpus * makespan_s / 3600 * gpu_busy AS held, makespan_s * 1e9
                + (SELECT min(submit_ns) FROM job AS j WHERE j.run_id = c.run_id) AS cut_ns
     FROM chosen AS c),
 part_of AS MATERIALIZED (
-    SELECT run_id, held / nullif(sum(CASE WHEN j.start_ns >= 0 AND NOT j.declined
-               THEN max(0, coalesce(j.end_ns, cut_ns) - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6 END), 0) AS part
-    FROM hours_of JOIN job AS j USING (run_id) GROUP BY run_id),
+    SELECT run_id, held / nullif((SELECT sum(CASE WHEN j.start_ns >= 0 AND NOT j.declined
+               THEN max(0, (max(0, coalesce(j.end_ns, cut_ns) - j.submit_ns - j.wait_ns) * (j.gpus_ppm / 1e6) + j.more_ns) / 3.6e12) END)
+               FROM job AS j WHERE j.run_id = h.run_id), 0) AS part -- a run after the other, so that no jobs are sorted
+    FROM hours_of AS h WHERE EXISTS (SELECT 1 FROM job AS j WHERE j.run_id = h.run_id)),
 runs_of AS MATERIALIZED (
     SELECT series, count(*) AS runs FROM part_of JOIN member USING (run_id) GROUP BY series),
 user_of AS MATERIALIZED (
     SELECT series, label, t.user AS user, count(*) AS n,
-           sum((j.end_ns - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6 * coalesce(part, 1)) AS hours,
-           avg(t.logged_start_ns - j.submit_ns) FILTER (WHERE (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job)) / 1e9 AS logged_s,
-           avg(j.wait_ns) FILTER (WHERE (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job)) / 1e9 AS wait_s,
-           quantile_of(j.wait_ns / 1e9, 0.95) FILTER (WHERE (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job)) AS p95_s
-    FROM chosen AS c JOIN member USING (run_id) JOIN part_of USING (run_id) JOIN job AS j USING (run_id)
-         JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
+           sum(((j.end_ns - j.submit_ns - j.wait_ns) * (j.gpus_ppm / 1e6) + j.more_ns) / 3.6e12 * coalesce(part, 1)) AS hours,
+           avg(iif(is_counted, t.logged_start_ns - j.submit_ns, NULL)) / 1e9 AS logged_s,
+           avg(iif(is_counted, j.wait_ns, NULL)) / 1e9 AS wait_s, quantile_of(iif(is_counted, j.wait_ns / 1e9, NULL), 0.95) AS p95_s
+    FROM (SELECT j.*, series, label, place_of, (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) AS is_counted
+          FROM member JOIN job AS j USING (run_id)) AS j JOIN part_of USING (run_id) JOIN placed AS t ON t.place = place_of + j.job
     WHERE j.end_ns IS NOT NULL AND t.user IS NOT NULL GROUP BY series, t.user),
 user_rank AS MATERIALIZED (
     SELECT user, row_number() OVER (ORDER BY sum(hours) DESC, user) AS rank FROM user_of GROUP BY user),

@@ -138,6 +138,8 @@ suite "policies by their papers' rules" "${PYTHON:-python3}" tests/reference/der
 title "a plain second simulator"
 suite "jobs as in a plain simulator" "${PYTHON:-python3}" tests/plain/run.py "$started"
 suite "results as summed plainly" "${PYTHON:-python3}" tests/plain/results.py "$started"
+suite "reports as summed plainly" "${PYTHON:-python3}" tests/plain/bills.py "$started"
+suite "plans as of all numbers of nodes" "${PYTHON:-python3}" tests/plain/plans.py "$started"
 suite "servers as served plainly" "${PYTHON:-python3}" tests/plain/serve.py "$started"
 title python
 for script in tests/python/*.py; do

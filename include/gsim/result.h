@@ -29,6 +29,8 @@ struct gsim_job_results {
     const int64_t *bytes_in;
     const int64_t *bytes_out;
     const int64_t *stall_ns; /* on its units without progress: start, save, restore, faults */
+    /* GPU time that it held, less its time on units times the GPUs that it asks for */
+    const int64_t *more_ns;
     const uint8_t *declined; /* 1: by the policy */
 };
 
@@ -61,6 +63,7 @@ struct gsim_result {
     /* events and steps of lanes: a measure of the simulation's work, independent of the
      * machine */
     int64_t steps;
+    double lost_useful_s; /* the part of summary.lost_s in which kernels had something to do */
     const struct gsim_gpu_result *gpus; /* summary.gpus entries; NULL: a pool names no GPUs */
     struct gsim_summary summary;
     struct gsim_job_results jobs;

@@ -146,6 +146,7 @@ struct gsim_unused {
 struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns;
     int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
+    int64_t *more_ns; /* likewise: GPU time held, less that on as many GPUs as the job asks for */
     uint8_t *declined; /* likewise */
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
@@ -168,6 +169,7 @@ struct gsim_metrics {
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts, n_killed;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */
+    gsim_i128 lost_gap_ppm_ns; /* part of it in which the GPU had nothing to run */
     struct gsim_unused unused; /* since the first submission */
     struct gsim_unused unused_at_end; /* `unused` at last_end_ns, for the reported shares */
     int64_t first_submit_ns, last_submit_ns, last_end_ns;
@@ -449,6 +451,11 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
 /* has_costs: the model may have costs to report. */
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before the job */
+/* A job held GPUs for that much more GPU time than those that it asks for would come to. */
+void gsim_metrics_held_more(struct gsim_core *core, uint32_t job, int64_t more_ns);
+/* A failure took work, of this GPU time, from the job. */
+void gsim_metrics_lost(struct gsim_core *core, gsim_slot slot, int64_t work_ns,
+                       gsim_i128 gpu_ppm_ns);
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
 
 /* Adds up to until_ns; idle GPUs and waiting jobs do not change before until_ns. */

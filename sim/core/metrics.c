@@ -180,6 +180,25 @@ GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
     put(core, &m->stall_ns, job, costs.stall_ns + core->jobs.core[slot].stall_ns, &m->n_stall_ns);
 }
 
+void gsim_metrics_held_more(struct gsim_core *core, uint32_t job, int64_t more_ns) {
+    struct gsim_metrics *m = &core->metrics;
+    if (!m->more_ns)
+        m->more_ns = column(core, sizeof *m->more_ns);
+    if (m->more_ns)
+        m->more_ns[job] += more_ns;
+    else
+        (void)gsim_core_no_memory(core);
+}
+
+void gsim_metrics_lost(struct gsim_core *core, gsim_slot slot, int64_t work_ns,
+                       gsim_i128 gpu_ppm_ns) {
+    struct gsim_metrics *m = &core->metrics;
+    m->lost_ppm_ns += gpu_ppm_ns;
+    if (m->has_gaps)
+        m->lost_gap_ppm_ns +=
+            gsim_widths_part(gpu_ppm_ns, core->ops->gap_ns(core->model, slot, work_ns), work_ns);
+}
+
 /* Notes the end of a job. Nodes may fail, and jobs wait in vain, long after the last end, so the
  * sums of unused time are kept as of each end that may be the last. */
 static inline void note_end(struct gsim_core *core, bool may_be_last) {
@@ -396,6 +415,7 @@ static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
 static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) {
     const struct gsim_metrics *m = &core->metrics;
     const struct gsim_summary *s = &result->summary;
+    result->lost_useful_s = gsim_sum_seconds((m->lost_ppm_ns - m->lost_gap_ppm_ns) / GSIM_PPM);
     result->jobs = (struct gsim_job_results){
         .n = core->trace->n_jobs,
         .submit_ns = result->jobs.submit_ns,
@@ -408,6 +428,7 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
         .bytes_in = m->bytes_in,
         .bytes_out = m->bytes_out,
         .stall_ns = m->stall_ns,
+        .more_ns = m->more_ns,
         .declined = m->declined,
     };
 }

@@ -173,10 +173,22 @@ GSIM_APART static void book_shared(struct gsim_core *core, const struct gsim_job
     }
 }
 
+/* The job is on more or fewer GPUs than it asks for, or on another share of each. */
+GSIM_APART static void book_more(struct gsim_core *core, gsim_slot slot, int64_t held_ns) {
+    const struct gsim_job *job = &core->jobs.info[slot];
+    int64_t ppm = (int64_t)job->n_units * job->share_ppm -
+                  (int64_t)core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+    if (ppm != 0)
+        gsim_metrics_held_more(core, job->index, (int64_t)((gsim_i128)held_ns * ppm / GSIM_PPM));
+}
+
 void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
     int64_t held_ns = core->view.now_ns - own->held_since_ns;
+    if (gsim_rarely(job->n_units != job->gpus || job->share_ppm != GSIM_PPM) &&
+        !core->cluster.is_pool)
+        book_more(core, slot, held_ns);
     if (gsim_rarely(core->cluster.is_pool))
         core->metrics.busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
     else if (gsim_rarely(own->is_sharing || job->share_ppm != GSIM_PPM))
@@ -622,10 +634,11 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     if (is_placed && core->jobs.core[slot].held_since_ns == now_ns)
         forget_stay(core, slot); /* a job that failed before this one left it the GPUs */
     core->metrics.n_restarts++;
-    core->metrics.lost_ppm_ns +=
-        core->jobs.core[slot].was_resized
-            ? had_ppm_ns - gpu_time_now(core, slot)
-            : (gsim_i128)lost_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+    gsim_metrics_lost(core, slot, lost_ns,
+                      core->jobs.core[slot].was_resized
+                          ? had_ppm_ns - gpu_time_now(core, slot)
+                          : (gsim_i128)lost_ns * core->jobs.gpus[slot] *
+                                core->jobs.share_ppm[slot]);
     if (gsim_state_waits(state))
         fall_back(core, slot, has_checkpoint);
     else if (is_leaving && !core->jobs.core[slot].next_units)

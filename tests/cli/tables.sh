@@ -101,6 +101,17 @@ assert apart == [float(r["p"]) < 0.05 for r in rows]
 P
 say "an interval is without 1 where its p is small" $?
 
+# --- runs of policies without the setting of the axis
+for quantum in 1h 2h; do
+    "$gsim" --policy las --set las.quantum=$quantum --gpus-per-node 8 --db "$tmp/x.db" --quiet "$tmp/spec.ini" >"$tmp/log" 2>&1
+done
+for policy in fifo srtf; do
+    "$gsim" --policy $policy --gpus-per-node 8 --db "$tmp/x.db" --quiet "$tmp/spec.ini" >"$tmp/log" 2>&1
+done
+expect "runs without the key of --x are named" 0 "x.db: 2 runs without a value of 'set.las.quantum' are in no column: fifo, srtf" "$gsim" table "$tmp/x.db" --x set.las.quantum
+"$gsim" table "$tmp/x.db" --x gpus >"$tmp/log" 2>&1 && ! grep -q 'in no column' "$tmp/log"
+say "and nothing is said where each run has it" $?
+
 # --- other forms
 expect "a table in LaTeX has two heads" 0 'multicolumn{2}{c}{JCT mean' "$gsim" table "$tmp/r.db" --x load --format latex
 expect "groups of a column" 0 '^slowdown mean, bob$' "$gsim" table "$tmp/r.db" --by user --value slowdown_mean

@@ -322,8 +322,11 @@ static const char *const after_figures[] = {"Runs (the first 200)", "What to be 
 
 static enum gsim_status put_tables(struct page *page, const char *const *titles, const char **sql) {
     enum gsim_status status = GSIM_OK;
-    for (; *titles && status == GSIM_OK; titles++)
-        status = put_table(page->out, page->db, *titles, sql, page->cli->log);
+    while (*titles && status == GSIM_OK)
+        if (gsim_figure_is_shared(*sql)) /* makes what the tables after it read */
+            status = gsim_db_query(page->db, sql, NULL, NULL, page->cli->log);
+        else
+            status = put_table(page->out, page->db, *titles++, sql, page->cli->log);
     return status;
 }
 

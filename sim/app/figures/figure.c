@@ -506,8 +506,7 @@ static enum gsim_status check_pages(const struct writing *w, struct gsim_log *lo
                      w->figure->name, w->n_pages, MAX_PAGES);
 }
 
-/* Whether the next statement makes a table, or its index, that all pages share. */
-static bool is_shared(const char *sql) {
+bool gsim_figure_is_shared(const char *sql) {
     static const char *const makes[] = {"CREATE TEMP TABLE IF NOT EXISTS ",
                                         "CREATE INDEX IF NOT EXISTS "};
     while (strncmp(sql, "--", 2) == 0 || *sql == '\n')
@@ -522,7 +521,7 @@ static enum gsim_status share_between_pages(const struct gsim_figure *figure, st
                                             struct gsim_log *log) {
     const char *sql = figure->sql;
     enum gsim_status status = GSIM_OK;
-    while (status == GSIM_OK && is_shared(sql))
+    while (status == GSIM_OK && gsim_figure_is_shared(sql))
         status = gsim_db_query(db, &sql, NULL, NULL, log);
     return status;
 }

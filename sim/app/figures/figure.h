@@ -84,4 +84,7 @@ void gsim_figure_text(char *out, const char *text, int most, enum gsim_figure_fo
  * the start of a string. */
 void gsim_figure_put(const char *text, int most, enum gsim_figure_format format, FILE *out);
 
+/* Whether the next statement makes a table, or its index, that all that follows shares. */
+bool gsim_figure_is_shared(const char *sql);
+
 #endif

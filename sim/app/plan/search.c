@@ -181,7 +181,8 @@ static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
  * from the last arrival to the last end ever fewer GPUs are held, which says nothing of a cluster
  * to which jobs go on to come. Nodes fail as often in either time. A GPU draws its idle watts, and
  * those of its datasheet while jobs compute, what a failure then takes included; one that is down
- * draws nothing, and is not idle. */
+ * draws nothing, and is not idle. Useful time is that of a device with speed_milli = 1000: a GPU
+ * half as fast computes for twice as long. (--rates has speeds of its own.) */
 static const char one_run[] =
     "SELECT %s, unfinished, gpus, held, assumed, outside_validated, max(0.0, 1 - held - down),"
     " (SELECT i.value * (1 - down) + (b.value - i.value) * min(useful, held) FROM parameter AS i"
@@ -192,7 +193,11 @@ static const char one_run[] =
     "  AND tag = 'assumed') "
     "FROM (SELECT *, coalesce(gpu_down, 0) AS down,"
     "      min(1.0, gpu_busy * makespan_s / span_s) AS held,"
-    "      gpu_useful * makespan_s / span_s + coalesce(lost_s, 0) / (gpus * span_s) AS useful FROM"
+    "      (gpu_useful * makespan_s / span_s + lost_useful_s / (gpus * span_s)) * coalesce("
+    "       (SELECT 1000.0 / value FROM parameter WHERE run_id = %lld AND key = 'speed_milli' AND "
+    "NOT"
+    "        EXISTS (SELECT 1 FROM input WHERE run_id = %lld AND kind = 'rates')), 1) AS useful "
+    "FROM"
     "      (SELECT *, CASE WHEN arrivals_s > 0 AND arrivals_s < makespan_s THEN arrivals_s"
     "       ELSE makespan_s END AS span_s FROM run WHERE run_id = %lld)) AS r";
 
@@ -202,8 +207,8 @@ static enum gsim_status read_cell(struct gsim_planned *p, const struct gsim_db_a
     for (int r = 0; r < p->n_reps && status == GSIM_OK; r++) {
         struct gsim_plan_run *run = &cell->run[r];
         struct reading reading = {run, p};
-        const char *sql = gsim_arena_printf(p->cli->arena, one_run, p->target.field,
-                                            (long long)asked[run->position - 1].run_id);
+        long long id = asked[run->position - 1].run_id;
+        const char *sql = gsim_arena_printf(p->cli->arena, one_run, p->target.field, id, id, id);
         run->value = run->unfinished = (double)NAN;
         status = sql ? gsim_db_query(p->db, &sql, take_numbers, &reading, p->cli->log)
                      : gsim_no_memory(p->cli->log, "planning");

@@ -161,6 +161,24 @@ static enum gsim_status say_grouping(struct asking *a) {
                    NULL, NULL);
 }
 
+static void warn_of_absent(void *arg, const struct gsim_db_value *v, int n) {
+    const struct asking *a = arg;
+    if (n == 2 && v[0].number > 0)
+        gsim_warn(a->cli->log, a->cli->operand[0], 0,
+                  "%.0f run%s without a value of '%s' %s in no column: %s", v[0].number,
+                  gsim_plural((int64_t)v[0].number), a->cli->value[GSIM_OPT_X],
+                  v[0].number > 1 ? "are" : "is", v[1].text);
+}
+
+/* Runs without the key of --x, as those of other policies have no set.POLICY.KEY, are not shown. */
+static enum gsim_status say_absent(struct asking *a) {
+    static const char absent[] =
+        "SELECT sum(n), group_concat(policy, ', ') FROM (SELECT policy, count(*) AS n FROM chosen "
+        "WHERE run_id NOT IN (SELECT run_id FROM attribute JOIN asked ON key = x) "
+        "GROUP BY policy ORDER BY min(run_id))";
+    return a->cli->value[GSIM_OPT_X] ? execute(a, absent, warn_of_absent, a) : GSIM_OK;
+}
+
 static enum gsim_status read_cells(struct asking *a) {
     enum gsim_status status = say_against(a, NULL);
     if (status == GSIM_OK)
@@ -169,6 +187,8 @@ static enum gsim_status read_cells(struct asking *a) {
         status = execute(a, gsim_figure_file("table.sql", a->cli->arena), take_cell, a);
     if (status == GSIM_OK && (a->is_out_of_memory || !adjust(&a->table, a->cli->arena)))
         status = gsim_no_memory(a->cli->log, "reading the database");
+    if (status == GSIM_OK)
+        status = say_absent(a);
     if (status == GSIM_OK && a->table.n == 0)
         status = gsim_fail(a->cli->log, GSIM_BAD_INPUT, a->cli->operand[0], 0,
                            a->by ? "no jobs are in it to be broken down: it was kept with --keep "
