@@ -639,16 +639,12 @@ static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     return has_placed;
 }
 
-/* Jobs of this width and more cannot be placed as they are: a gang needs as many idle GPUs,
- * whatever else may be lacking. */
+/* Jobs of this width and more cannot be placed as they are. */
 static uint32_t too_wide(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          const struct pass *pass) {
-    const struct gsim_view *view = ctx->view;
-    bool is_whole = !view->pool.is_used && !view->trace->column[GSIM_COL_SHARE_PPM] &&
-                    slices->rule != GSIM_RULE_FULLEST; /* which takes fewer GPUs */
     uint32_t smallest = pass->misfits.is_size_all ? pass->misfits.smallest : UINT32_MAX;
-    return is_whole && view->cluster.n_idle_gpus < smallest ? view->cluster.n_idle_gpus + 1
-                                                            : smallest;
+    uint32_t idle = ctx->view->cluster.n_idle_gpus;
+    return gsim_misfits_need_idle(ctx->view, slices->rule) && idle < smallest ? idle + 1 : smallest;
 }
 
 /* The first job of the line from here on for which there is no telling yet whether it fits, or fits
