@@ -466,16 +466,26 @@ static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     return is_placed;
 }
 
-/* Jobs at home on this node go before the first in line, if that is worth it. */
-static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       uint32_t node) {
+/* The first in line of the jobs at home on the node; GSIM_NO_SLOT: none of them goes before the
+ * first of all, since that is not worth it. */
+static gsim_slot first_at_home(struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                               uint32_t node) {
     gsim_slot first = gsim_wish_lines_first(&slices->waiting);
     gsim_slot best = gsim_homes_best(&slices->homes, ctx, &slices->waiting, node);
     if (best == GSIM_NO_SLOT)
-        return false;
+        return best;
     int64_t behind = gsim_wish_lines_rank(&slices->waiting, best) -
                      gsim_wish_lines_rank(&slices->waiting, first);
-    if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(&slices->homes, ctx, best)))
+    bool is_worth_it =
+        behind <= slices->worth(ctx, best, gsim_homes_saves_ns(&slices->homes, ctx, best));
+    return is_worth_it ? best : GSIM_NO_SLOT;
+}
+
+/* Jobs at home on this node go before the first in line, if that is worth it. */
+static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t node) {
+    gsim_slot best = first_at_home(slices, ctx, node);
+    if (best == GSIM_NO_SLOT)
         return false;
     bool has_room = gsim_node_idle_gpus(ctx->view, node) >= ctx->view->jobs.gpus[best];
     slices->only_node = node;
@@ -487,26 +497,60 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
     return is_placed;
 }
 
+/* The job of the node alone with the longest slice, if that is over; else GSIM_NO_SLOT. */
+static gsim_slot first_due_on(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                              const struct gsim_plan *plan, uint32_t node) {
+    const struct gsim_node_jobs_part *part = slices->node_jobs.part;
+    uint32_t i = slices->node_jobs.node[node].end[0];
+    while (i != GSIM_NO_ID && gsim_homes_node(ctx, plan, part[i].slot) != node)
+        i = part[i].beside[1];
+    return i != GSIM_NO_ID && is_due(slices, ctx, part[i].slot) ? part[i].slot : GSIM_NO_SLOT;
+}
+
+/* Lines up nodes where a job goes before the first in line, the one with the longest slice first,
+ * of nodes with shorter ones than that job has. */
+static void line_up_homes(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                          const struct gsim_plan *plan, int64_t key, uint64_t tie) {
+    struct gsim_homes *homes = &slices->homes;
+    const struct gsim_index *running = &slices->running;
+    while (homes->turns.n > 0)
+        gsim_index_remove(&homes->turns, gsim_index_first(&homes->turns));
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+        if (homes->first[node] == GSIM_NO_SLOT || homes->tried[node] == homes->n_tries ||
+            first_at_home(slices, ctx, node) == GSIM_NO_SLOT)
+            continue;
+        gsim_slot victim = first_due_on(slices, ctx, plan, node);
+        if (victim == GSIM_NO_SLOT)
+            continue;
+        int64_t own = gsim_index_key(running, victim);
+        uint64_t own_tie = gsim_index_tie(running, victim);
+        if ((own > key || (own == key && own_tie > tie)) &&
+            !gsim_index_insert(&homes->turns, node, own, own_tie))
+            gsim_common_no_memory(ctx);
+    }
+}
+
 /* A wide gang that has waited long needs every job that is due. */
 static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    gsim_slot first = gsim_wish_lines_first(&slices->waiting), victim, after;
+    gsim_slot first = gsim_wish_lines_first(&slices->waiting);
+    struct gsim_homes *homes = &slices->homes;
     bool has_placed = false;
-    if (!slices->worth || slices->homes.n == 0 ||
+    if (!slices->worth || homes->n == 0 ||
         (ctx->view->jobs.gpus[first] > 1 && is_impatient(slices, ctx, first)))
         return false;
-    slices->homes.n_tries++;
-    for (victim = gsim_index_first(&slices->running);
-         victim != GSIM_NO_ID && is_due(slices, ctx, victim) && slices->waiting.n_jobs > 0;
-         victim = after) {
-        uint32_t node = gsim_homes_node(ctx, plan, victim);
-        after = gsim_index_next(&slices->running, victim);
-        if (node == GSIM_NO_NODE || slices->homes.tried[node] == slices->homes.n_tries)
-            continue;
-        slices->homes.tried[node] = slices->homes.n_tries;
+    homes->n_tries++;
+    line_up_homes(slices, ctx, plan, INT64_MIN, 0);
+    while (homes->turns.n > 0 && slices->waiting.n_jobs > 0) {
+        uint32_t node = gsim_index_first(&homes->turns);
+        int64_t key = gsim_index_key(&homes->turns, node);
+        uint64_t tie = gsim_index_tie(&homes->turns, node);
+        homes->tried[node] = homes->n_tries;
+        gsim_index_remove(&homes->turns, node);
         if (!serve_home(slices, ctx, plan, node))
             continue;
         has_placed = true;
-        after = gsim_index_first(&slices->running);
+        if (slices->waiting.n_jobs > 0)
+            line_up_homes(slices, ctx, plan, key, tie);
     }
     return has_placed;
 }
