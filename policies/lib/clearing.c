@@ -28,7 +28,7 @@ struct clearing {
     gsim_slot last; /* the job that makes room there; valid if there is a node */
 };
 
-static bool is_due(const struct clearing *clearing, gsim_slot slot) {
+static bool slice_is_over(const struct clearing *clearing, gsim_slot slot) {
     const struct gsim_slices *slices = clearing->slices;
     return gsim_index_key(&slices->running, slot) + slices->slice_ns <= clearing->ctx->view->now_ns;
 }
@@ -87,7 +87,7 @@ static void try_node(void *of, uint32_t node) {
 static void try_first(struct clearing *clearing) {
     const struct gsim_slices *slices = clearing->slices;
     for (gsim_slot victim = gsim_index_first(&slices->running);
-         victim != GSIM_NO_ID && is_due(clearing, victim);
+         victim != GSIM_NO_ID && slice_is_over(clearing, victim);
          victim = gsim_index_next(&slices->running, victim))
         if (gives_way(clearing, victim) &&
             (!clearing->usable ||
@@ -122,7 +122,7 @@ static bool try_in_turn(struct clearing *clearing) {
     int64_t most = clearing->ctx->view->cluster.widest_node; /* jobs that may stay */
     gsim_node_jobs_begin_sum(&slices->node_jobs);
     for (gsim_slot victim = gsim_index_first(&slices->running);
-         victim != GSIM_NO_ID && is_due(clearing, victim) && most >= 0;
+         victim != GSIM_NO_ID && slice_is_over(clearing, victim) && most >= 0;
          victim = gsim_index_next(&slices->running, victim)) {
         bool stays = !gives_way(clearing, victim);
         most += stays ? -1 : 1;
