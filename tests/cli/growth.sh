@@ -148,7 +148,7 @@ bounds() {
     done
 
     # Most is log 4n / log n for the n of each policy. Fewer jobs than 1000 make turns of adaptive that are too unlike each other.
-    # A turn of gandiva costs 0.99 times as many instructions; 1.62 where it looked at all gangs that wait for several servers of
+    # A turn of gandiva costs 1.03 times as many instructions; 1.64 where it looked at all gangs that wait for several servers of
     # which one has changed, and at each job behind a claim.
     turns() { # jobs and preemptions of the last run
         awk '$1 == "jobs" { n += $2 } $1 == "preemptions" { n += $2 } END { print(n ? n : 1) }' "$(cat "$tmp/last")"
@@ -177,7 +177,7 @@ END
 
     # On eight times the GPUs as many more jobs run that may be due. Which of them yield is told by their class and a number that
     # stays while they run, and they are asked in the order of their slices as far as the node that has room first: a turn of
-    # suspend costs as much (1.63 where the rank of each was worked out anew), one of adaptive 0.84 times (1.31 where it asked for
+    # suspend costs as much (1.63 where the rank of each was worked out anew), one of adaptive 0.85 times (1.31 where it asked for
     # quotes of each).
     for n in 64 512; do
         "$gsim" generate --quiet --spec trace.jobs=1000 --spec arrival.load=3 --spec "arrival.gpus=$n" --spec duration.mu=6.37 \
