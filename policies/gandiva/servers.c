@@ -35,6 +35,13 @@ static struct gsim_turns_list *list_of(struct gsim_servers *servers,
     return NULL;
 }
 
+/* The lines of servers in which jobs of a list stand that are on several of them. */
+static struct gsim_index *parts_in(struct gsim_servers *servers, enum gsim_turn_list list) {
+    return list == GSIM_TURN_WIDE_LINE   ? &servers->wide.waiting
+           : list == GSIM_TURN_WIDE_RUNS ? &servers->wide.running
+                                         : NULL;
+}
+
 static bool is_waiting_list(enum gsim_turn_list list) {
     return list == GSIM_TURN_LINE || list == GSIM_TURN_WIDE_LINE;
 }
@@ -64,20 +71,12 @@ static void count(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim
     }
 }
 
-bool gsim_turn_is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
-    int64_t since_a = gsim_turn_of(ctx, a)->since_ns, since_b = gsim_turn_of(ctx, b)->since_ns;
-    return since_a != since_b ? since_a < since_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
-}
-
-/* The server, the time and the arrival of a job in one number of 128 bits: 32 bits of server, 63 of
- * time, 32 of arrival. */
 static void add_to_lines(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
-    uint64_t since = (uint64_t)turn->since_ns, server = gsim_turn_parts(turn)->server;
-    uint64_t key = server << 32 | since >> 31;
-    uint64_t tie = (since & INT32_MAX) << 32 | gsim_nth(ctx->view, slot);
-    if (!gsim_index_insert_after(&servers->lines, slot, (int64_t)key, tie,
-                                 ctx->view->jobs.gpus[slot], servers->of[server].line.last))
+    uint32_t server = gsim_turn_parts(turn)->server;
+    struct gsim_turn_place at = gsim_turn_place(server, turn->since_ns, gsim_nth(ctx->view, slot));
+    if (!gsim_index_insert_after(&servers->lines, slot, at.key, at.tie, ctx->view->jobs.gpus[slot],
+                                 servers->of[server].line.last))
         gsim_common_no_memory(ctx);
 }
 
@@ -103,15 +102,6 @@ static gsim_slot seek_before(struct gsim_servers *servers, struct gsim_ctx *ctx,
     return before;
 }
 
-/* The claims of a job that does not wait any more end. */
-static void end_claims(struct gsim_servers *servers, const struct gsim_gandiva_turn *turn,
-                       gsim_slot slot) {
-    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
-    for (uint32_t p = 0; p < turn->n_parts; p++)
-        if (servers->of[parts[p].server].claimant == slot)
-            servers->of[parts[p].server].claimant = GSIM_NO_SLOT;
-}
-
 static void count_guest(struct gsim_servers *servers, struct gsim_gandiva_turn *turn) {
     const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts && turn->is_guest; p++)
@@ -119,7 +109,7 @@ static void count_guest(struct gsim_servers *servers, struct gsim_gandiva_turn *
     turn->is_guest = false;
 }
 
-static void unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
+static void unlist(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     enum gsim_turn_list which = (enum gsim_turn_list)turn->list;
     if (which == GSIM_TURN_NONE)
@@ -135,10 +125,12 @@ static void unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsi
     list->n--;
     if (which == GSIM_TURN_LINE)
         gsim_index_remove(&servers->lines, slot);
+    if (parts_in(servers, which))
+        gsim_wide_leave(servers, turn, parts_in(servers, which));
     count(servers, ctx, slot, which, -1);
     if (is_waiting_list(which)) {
         turn->waited_ns += ctx->view->now_ns - turn->since_ns;
-        end_claims(servers, turn, slot);
+        gsim_claims_end(servers, ctx, slot);
     } else {
         count_guest(servers, turn);
     }
@@ -160,6 +152,8 @@ void gsim_servers_enlist(struct gsim_servers *servers, struct gsim_ctx *ctx, gsi
     *(before == GSIM_NO_SLOT ? &list->first : &gsim_turn_of(ctx, before)->after) = slot;
     *(after == GSIM_NO_SLOT ? &list->last : &gsim_turn_of(ctx, after)->before) = slot;
     list->n++;
+    if (parts_in(servers, which))
+        gsim_wide_enter(servers, ctx, slot, parts_in(servers, which));
     count(servers, ctx, slot, which, 1);
     struct gsim_server *server = &servers->of[gsim_turn_parts(turn)->server];
     if (which == GSIM_TURN_RUNS && server->next_due == after)
@@ -172,7 +166,9 @@ void gsim_servers_touch(struct gsim_servers *servers, uint32_t server) {
         servers->dirty[servers->n_dirty++] = server;
     if (!at->is_changed) /* also where the last decide left the server to be served by this one */
         servers->changed[servers->n_changed++] = server;
-    at->is_dirty = at->is_changed = true;
+    if (!at->is_touched)
+        servers->touched[servers->n_touched++] = server;
+    at->is_dirty = at->is_changed = at->is_touched = true;
 }
 
 /* --- loads ------------------------------------------------------------------------------- */
@@ -255,7 +251,7 @@ void gsim_servers_allot_to(struct gsim_servers *servers, struct gsim_ctx *ctx, g
                            uint32_t server) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     leave(servers, ctx, slot);
-    turn->only = (struct gsim_gandiva_part){server, ctx->view->jobs.gpus[slot]};
+    turn->only = (struct gsim_gandiva_part){server, ctx->view->jobs.gpus[slot], GSIM_NO_ID};
     turn->n_parts = 1;
     add_loads(servers, ctx, slot, 1);
     stand_in(servers, ctx, slot, GSIM_TURN_LINE);
@@ -301,7 +297,7 @@ static uint32_t choose_several(const struct gsim_servers *servers, struct gsim_c
         if (!gsim_servers_can_hold(servers, ctx, server, slot))
             continue;
         gpus = gpus < left ? gpus : left;
-        parts[n++] = (struct gsim_gandiva_part){server, gpus};
+        parts[n++] = (struct gsim_gandiva_part){server, gpus, GSIM_NO_ID};
         left -= gpus;
     }
     return left == 0 ? n : 0;
@@ -354,7 +350,7 @@ static uint32_t count_parts(const struct gsim_view *view, const struct gsim_unit
         while (p < n && parts[p].server != server)
             p++;
         if (p == n)
-            parts[n++] = (struct gsim_gandiva_part){server, 0};
+            parts[n++] = (struct gsim_gandiva_part){server, 0, GSIM_NO_ID};
         parts[p].gpus++;
     }
     return n;
@@ -371,7 +367,7 @@ void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
         return;
     leave(servers, ctx, slot);
     if (servers->is_one) {
-        turn->only = (struct gsim_gandiva_part){0, ctx->view->jobs.gpus[slot]};
+        turn->only = (struct gsim_gandiva_part){0, ctx->view->jobs.gpus[slot], GSIM_NO_ID};
         turn->n_parts = 1;
     } else {
         struct gsim_gandiva_part one, *parts = n_units > 1 ? new_parts(ctx, n_units) : &one;
@@ -505,11 +501,6 @@ void gsim_servers_book(struct gsim_servers *servers, struct gsim_ctx *ctx) {
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-uint32_t gsim_servers_idle(const struct gsim_servers *servers, const struct gsim_view *view,
-                           uint32_t server) {
-    return servers->is_one ? view->cluster.n_idle_gpus : gsim_node_idle_gpus(view, server);
-}
-
 static void init_server(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_t server) {
     const struct gsim_view *view = ctx->view;
     struct gsim_server *at = &servers->of[server];
@@ -536,13 +527,15 @@ enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx
     gsim_index_init(&servers->timed, arena);
     gsim_index_init(&servers->lines, arena);
     gsim_index_init(&servers->scattered, arena);
+    gsim_wide_init(servers, arena);
     servers->of = gsim_arena_array(arena, servers->n, sizeof *servers->of);
     servers->dirty = gsim_arena_array(arena, servers->n, sizeof *servers->dirty);
     servers->changed = gsim_arena_array(arena, servers->n, sizeof *servers->changed);
+    servers->touched = gsim_arena_array(arena, servers->n, sizeof *servers->touched);
     servers->akin = gsim_arena_array(arena, servers->widths, sizeof *servers->akin);
     servers->n_of_width = gsim_arena_array(arena, servers->widths, sizeof *servers->n_of_width);
-    if (!servers->of || !servers->dirty || !servers->changed || !servers->akin ||
-        !servers->n_of_width)
+    if (!servers->of || !servers->dirty || !servers->changed || !servers->touched ||
+        !servers->akin || !servers->n_of_width)
         return gsim_no_memory(ctx->log, "opening gandiva");
     for (uint32_t width = 0; width < servers->widths; width++)
         gsim_index_init(&servers->akin[width], arena);

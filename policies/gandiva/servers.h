@@ -16,6 +16,7 @@
 /* GPUs of a job on one server. */
 struct gsim_gandiva_part {
     uint32_t server, gpus;
+    uint32_t number; /* of a gang that waits or runs on several servers: its place in a line */
 };
 
 enum gsim_turn_list {
@@ -34,7 +35,7 @@ struct gsim_gandiva_turn {
     int64_t waited_ns; /* on the server that it is allotted to, without the wait under way */
     /* it has been pushed out, and pushes out no other job before this time */
     int64_t rests_until_ns;
-    const struct gsim_gandiva_part *parts; /* NULL: `only` */
+    struct gsim_gandiva_part *parts; /* NULL: `only` */
     uint32_t n_parts; /* 0: it is allotted to no server */
     struct gsim_gandiva_part only;
     uint32_t next_gpus; /* while jobs grow: on how many it will be */
@@ -64,6 +65,25 @@ struct gsim_server {
     bool is_dirty; /* its lines are to be served */
     bool has_placed; /* a job, in this decide */
     bool is_changed; /* it stands in `changed`, each of which is looked at when a decide ends */
+    bool is_touched; /* it stands in `touched` */
+    uint32_t next_part; /* while gangs of several servers are served: the next that is looked at */
+};
+
+/* Gangs of several servers, in a line of each of them. */
+struct gsim_wide_lines {
+    /* numbers of parts, one server after the other, each in the order of since_ns; those that wait
+     * are sized by their GPUs */
+    struct gsim_index waiting, running;
+    gsim_slot *job; /* by number; of a number that is not used, the next such number */
+    uint32_t unused, n_numbers, capacity;
+    /* servers without a claim by the first gang that waits there, or by a job that has waited
+     * longer, by when to look whether a gang claims them; more servers than these at times */
+    struct gsim_index unclaimed;
+    /* while gangs are served: servers by the gang that is looked at next on each, and the time and
+     * arrival behind the gang that was looked at last */
+    struct gsim_index next;
+    int64_t since_ns;
+    uint64_t nth;
 };
 
 struct gsim_servers {
@@ -92,6 +112,8 @@ struct gsim_servers {
     struct gsim_index lines;
     struct gsim_index scattered; /* gangs of several servers that are off their GPUs, not in line */
     uint32_t *dirty, n_dirty, *changed, n_changed;
+    uint32_t *touched, n_touched; /* since a gang of several servers was served */
+    struct gsim_wide_lines wide;
     struct gsim_turns_list wide_line, wide_running, unplaced;
     uint32_t n_waiting; /* in lines, the wide one included */
     uint32_t n_leaving; /* pushed out, and not in line yet */
@@ -114,8 +136,24 @@ gsim_turn_parts(const struct gsim_gandiva_turn *turn) {
     return turn->parts ? turn->parts : &turn->only;
 }
 
+/* A server, a time and an arrival in one number of 128 bits, 32 of server, 63 of time, 32 of
+ * arrival: the place of a job in the line of a server. */
+struct gsim_turn_place {
+    int64_t key;
+    uint64_t tie;
+};
+static inline struct gsim_turn_place gsim_turn_place(uint32_t server, int64_t since_ns,
+                                                     uint64_t nth) {
+    uint64_t since = (uint64_t)since_ns;
+    return (struct gsim_turn_place){(int64_t)((uint64_t)server << 32 | since >> 31),
+                                    (since & INT32_MAX) << 32 | nth};
+}
+
 /* Whether job a has waited longer than b, or come before it in the trace. */
-bool gsim_turn_is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b);
+static inline bool gsim_turn_is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
+    int64_t since_a = gsim_turn_of(ctx, a)->since_ns, since_b = gsim_turn_of(ctx, b)->since_ns;
+    return since_a != since_b ? since_a < since_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
+}
 
 /* --- servers.c: servers, their loads and lists ------------------------------------ */
 
@@ -144,8 +182,10 @@ void gsim_servers_allot_to(struct gsim_servers *servers, struct gsim_ctx *ctx, g
 /* The plan has placed or moved the job: it is allotted to where it is now. */
 void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
                              const struct gsim_plan *plan, gsim_slot slot);
-uint32_t gsim_servers_idle(const struct gsim_servers *servers, const struct gsim_view *view,
-                           uint32_t server);
+static inline uint32_t gsim_servers_idle(const struct gsim_servers *servers,
+                                         const struct gsim_view *view, uint32_t server) {
+    return servers->is_one ? view->cluster.n_idle_gpus : gsim_node_idle_gpus(view, server);
+}
 
 /* Places the job on any idle GPUs of the cluster, by the rule, else scattered. */
 bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *ctx,
@@ -159,6 +199,44 @@ void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx
 void gsim_servers_is_pushed_out(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
 /* Whether no job waits for GPUs, and none is on its way off its own to do so. */
 bool gsim_servers_suffice(const struct gsim_servers *servers);
+
+/* --- claims.c: servers claimed by jobs that have waited long --------------- */
+
+/* When the job claims its servers; GSIM_NEVER: it does not. */
+int64_t gsim_claims_at_ns(const struct gsim_servers *servers, const struct gsim_gandiva_turn *turn);
+bool gsim_claims_now(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                     gsim_slot slot);
+/* Whether a job that has waited longer than this one has claimed the server. */
+bool gsim_claims_before(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                        uint32_t server, gsim_slot slot);
+/* So on one of its servers: it pushes out no other job. */
+bool gsim_claims_keep_out(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                          gsim_slot slot);
+/* Claims those servers of the job that no job claims which has waited longer. */
+void gsim_claims_make(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot);
+/* The claims of a job that does not wait any more end. */
+void gsim_claims_end(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
+/* A gang that waits there may claim the server. */
+void gsim_claims_may_be(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_t server);
+
+/* --- wide.c: lines of gangs of several servers ----------------------------- */
+
+void gsim_wide_init(struct gsim_servers *servers, struct gsim_arena *arena);
+/* The gang stands in this line of each of its servers. */
+void gsim_wide_enter(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
+                     struct gsim_index *line);
+void gsim_wide_leave(struct gsim_servers *servers, const struct gsim_gandiva_turn *turn,
+                     struct gsim_index *line);
+/* The first gang of the server that runs since this time or later, and the one behind; GSIM_NO_ID:
+ * there is none. */
+uint32_t gsim_wide_running_since(const struct gsim_servers *servers, uint32_t server,
+                                 int64_t since_ns);
+uint32_t gsim_wide_running_after(const struct gsim_servers *servers, uint32_t server,
+                                 uint32_t part);
+/* Gangs that wait and for which a touched server may do something, the one that has waited longest
+ * first: each once. After gsim_wide_begin, until GSIM_NO_SLOT. */
+void gsim_wide_begin(struct gsim_servers *servers, struct gsim_ctx *ctx);
+gsim_slot gsim_wide_next(struct gsim_servers *servers, struct gsim_ctx *ctx);
 
 /* --- turns.c: turns on a server ------------------------------------------- */
 

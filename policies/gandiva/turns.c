@@ -36,36 +36,27 @@ static uint32_t gpus_on(const struct gsim_gandiva_turn *turn, uint32_t server) {
 /* The running jobs of a server, the longest slice first: its own, and gangs that are on other
  * servers too. */
 struct walk {
-    gsim_slot own, wide;
+    gsim_slot own;
+    uint32_t wide; /* the gang's part */
     uint32_t server;
 };
 
-static gsim_slot skip_others(const struct gsim_ctx *ctx, gsim_slot wide, uint32_t server) {
-    while (wide != GSIM_NO_SLOT && gpus_on(gsim_turn_of(ctx, wide), server) == 0)
-        wide = gsim_turn_of(ctx, wide)->after;
-    return wide;
-}
-
-static struct walk walk_of(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                           uint32_t server) {
+static struct walk walk_of(const struct gsim_servers *servers, uint32_t server) {
     const struct gsim_server *at = &servers->of[server];
-    gsim_slot wide = at->n_wide_running ? servers->wide_running.first : GSIM_NO_SLOT;
-    return (struct walk){at->running.first, skip_others(ctx, wide, server), server};
+    uint32_t wide = at->n_wide_running ? gsim_wide_running_since(servers, server, 0) : GSIM_NO_ID;
+    return (struct walk){at->running.first, wide, server};
 }
 
-static gsim_slot walk_next(struct walk *walk, const struct gsim_ctx *ctx) {
-    const struct gsim_gandiva_turn *own =
-        walk->own == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->own);
-    const struct gsim_gandiva_turn *wide =
-        walk->wide == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->wide);
-    gsim_slot slot;
-    if (wide && (!own || gsim_turn_is_older(ctx, walk->wide, walk->own))) {
-        slot = walk->wide;
-        walk->wide = skip_others(ctx, wide->after, walk->server);
-    } else {
-        slot = walk->own;
-        walk->own = own ? own->after : GSIM_NO_SLOT;
+static gsim_slot walk_next(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                           struct walk *walk) {
+    gsim_slot slot = walk->own;
+    gsim_slot wide = walk->wide == GSIM_NO_ID ? GSIM_NO_SLOT : servers->wide.job[walk->wide];
+    if (wide != GSIM_NO_SLOT && (slot == GSIM_NO_SLOT || gsim_turn_is_older(ctx, wide, slot))) {
+        walk->wide = gsim_wide_running_after(servers, walk->server, walk->wide);
+        return wide;
     }
+    if (slot != GSIM_NO_SLOT)
+        walk->own = gsim_turn_of(ctx, slot)->after;
     return slot;
 }
 
@@ -79,7 +70,7 @@ static gsim_slot next_victim(const struct gsim_servers *servers, const struct gs
     const struct gsim_server *at = &servers->of[walk->server];
     bool takes_guests = at->claimant == slot && at->n_guests > 0;
     gsim_slot victim;
-    while ((victim = walk_next(walk, ctx)) != GSIM_NO_SLOT) {
+    while ((victim = walk_next(servers, ctx, walk)) != GSIM_NO_SLOT) {
         bool due = is_due(servers, ctx, victim);
         if (!due && !takes_guests)
             return GSIM_NO_SLOT;
@@ -94,7 +85,7 @@ static gsim_slot next_victim(const struct gsim_servers *servers, const struct gs
 static bool could_fit(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                       struct gsim_gandiva_part part, gsim_slot slot) {
     uint64_t room = gsim_servers_idle(servers, ctx->view, part.server);
-    struct walk walk = walk_of(servers, ctx, part.server);
+    struct walk walk = walk_of(servers, part.server);
     gsim_slot victim;
     while (room < part.gpus && (victim = next_victim(servers, ctx, &walk, slot)) != GSIM_NO_SLOT)
         room += gpus_on(gsim_turn_of(ctx, victim), part.server);
@@ -128,7 +119,7 @@ static bool make_room(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
                       gsim_slot slot) {
     uint32_t server = gsim_turn_of(ctx, slot)->only.server;
     uint64_t room = gsim_servers_idle(servers, ctx->view, server);
-    struct walk walk = walk_of(servers, ctx, server);
+    struct walk walk = walk_of(servers, server);
     gsim_slot victim;
     gsim_eviction_begin(&servers->eviction);
     while ((victim = next_victim(servers, ctx, &walk, slot)) != GSIM_NO_SLOT) {
@@ -155,42 +146,6 @@ static bool force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsi
 
 /* --- a line ------------------------------------------------------------------------------ */
 
-/* Whether a job that has waited longer keeps this one from pushing out others. */
-static bool is_claimed(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                       gsim_slot slot) {
-    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
-    for (uint32_t p = 0; p < turn->n_parts; p++) {
-        gsim_slot claimant = servers->of[gsim_turn_parts(turn)[p].server].claimant;
-        if (claimant != GSIM_NO_SLOT && claimant != slot && gsim_turn_is_older(ctx, claimant, slot))
-            return true;
-    }
-    return false;
-}
-
-static void claim(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
-    for (uint32_t p = 0; p < turn->n_parts; p++) {
-        struct gsim_server *at = &servers->of[gsim_turn_parts(turn)[p].server];
-        if (at->claimant == GSIM_NO_SLOT || gsim_turn_is_older(ctx, slot, at->claimant))
-            at->claimant = slot;
-    }
-}
-
-/* On several servers slices would hardly ever be over at once while others take turns there: a gang
- * that needs them claims them after a slice at the latest. */
-static int64_t claims_at_ns(const struct gsim_servers *servers,
-                            const struct gsim_gandiva_turn *turn) {
-    int64_t slices = servers->patience;
-    if (turn->n_parts > 1 && slices == 0)
-        slices = 1;
-    return slices == 0 ? GSIM_NEVER : turn->since_ns + gsim_common_times(slices, servers->slice_ns);
-}
-
-static bool is_impatient(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                         gsim_slot slot) {
-    return claims_at_ns(servers, gsim_turn_of(ctx, slot)) <= ctx->view->now_ns;
-}
-
 static void leave_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot) {
     if (servers->placed)
@@ -213,9 +168,10 @@ static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
     if (gpus < pass->misfits.smallest)
         pass->misfits.smallest = gpus;
     if (gpus >= pass->smallest_unforced || turn->rests_until_ns > ctx->view->now_ns ||
-        is_claimed(servers, ctx, slot))
+        gsim_claims_keep_out(servers, ctx, slot))
         return false;
-    bool could = could_fit(servers, ctx, (struct gsim_gandiva_part){turn->only.server, gpus}, slot);
+    bool could = could_fit(servers, ctx,
+                           (struct gsim_gandiva_part){turn->only.server, gpus, GSIM_NO_ID}, slot);
     if (could && force(servers, ctx, plan, slot)) {
         pass->misfits.smallest = UINT32_MAX; /* the job may leave some of the GPUs that it took */
         return true;
@@ -237,7 +193,7 @@ static bool try_place(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
 static bool has_to_claim(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                          uint32_t server, gsim_slot slot) {
     gsim_slot claimant = servers->of[server].claimant;
-    return is_impatient(servers, ctx, slot) &&
+    return gsim_claims_now(servers, ctx, slot) &&
            (claimant == GSIM_NO_SLOT || gsim_turn_is_older(ctx, slot, claimant));
 }
 
@@ -247,9 +203,18 @@ static bool is_full(const struct gsim_servers *servers, const struct gsim_ctx *c
            gsim_servers_idle(servers, ctx->view, server) == 0;
 }
 
+/* Jobs of this width and more find no room among the idle GPUs of the server. */
+static uint32_t too_wide(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                         const struct pass *pass, uint32_t server) {
+    uint32_t smallest = pass->misfits.is_size_all ? pass->misfits.smallest : UINT32_MAX;
+    uint32_t idle = gsim_servers_idle(servers, ctx->view, server);
+    enum gsim_rule rule = servers->is_one ? servers->rule : GSIM_RULE_ANY;
+    return gsim_misfits_need_idle(ctx->view, rule) && idle < smallest ? idle + 1 : smallest;
+}
+
 /* The first job from this one on for which anything can be done: by force only a narrower job than
- * those which lack GPUs even so, on idle GPUs only one that is not known to be too wide, and the
- * first that is impatient claims the server. */
+ * those which lack GPUs even so, and none behind a job that has claimed the server; on idle GPUs
+ * only one that is not known to be too wide; and the first that is impatient claims the server. */
 static gsim_slot pass_over(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                            const struct pass *pass, uint32_t server, gsim_slot slot) {
     if (slot == GSIM_NO_SLOT)
@@ -257,14 +222,14 @@ static gsim_slot pass_over(const struct gsim_servers *servers, const struct gsim
     bool full = is_full(servers, ctx, server);
     if (full && pass->smallest_unforced == 1)
         return GSIM_NO_SLOT;
-    uint32_t too_wide = pass->smallest_unforced;
-    if (!full && pass->misfits.smallest > too_wide)
-        too_wide = pass->misfits.smallest;
-    bool is_known = full || pass->misfits.is_size_all;
-    if (!is_known || ctx->view->jobs.gpus[slot] < too_wide ||
-        has_to_claim(servers, ctx, server, slot))
+    uint32_t unforced = pass->smallest_unforced;
+    if (gsim_claims_before(servers, ctx, server, slot))
+        unforced = 0;
+    uint32_t unplaced = full ? 0 : too_wide(servers, ctx, pass, server);
+    uint32_t wide = unplaced > unforced ? unplaced : unforced;
+    if (ctx->view->jobs.gpus[slot] < wide || has_to_claim(servers, ctx, server, slot))
         return slot;
-    return gsim_servers_narrow(servers, ctx, slot, (int64_t)too_wide - 1);
+    return wide == 0 ? GSIM_NO_SLOT : gsim_servers_narrow(servers, ctx, slot, (int64_t)wide - 1);
 }
 
 /* No job that rests is before a job that does not, except where lines have been joined. */
@@ -280,8 +245,8 @@ static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
             leave_line(servers, ctx, plan, slot);
             if (after != GSIM_NO_SLOT && gsim_turn_of(ctx, after)->list != GSIM_TURN_LINE)
                 after = at->line.first; /* that job was packed with the placed one */
-        } else if (is_impatient(servers, ctx, slot)) {
-            claim(servers, ctx, slot);
+        } else if (gsim_claims_now(servers, ctx, slot)) {
+            gsim_claims_make(servers, ctx, slot);
         }
         slot = after;
     }
@@ -320,7 +285,7 @@ static bool force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
     const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     gsim_eviction_begin(&servers->eviction);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
-        struct walk walk = walk_of(servers, ctx, parts[p].server);
+        struct walk walk = walk_of(servers, parts[p].server);
         gsim_slot victim;
         while (gsim_servers_idle(servers, ctx->view, parts[p].server) < parts[p].gpus) {
             do
@@ -337,7 +302,7 @@ static bool force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
 static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
                            struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
-    if (turn->rests_until_ns > ctx->view->now_ns || is_claimed(servers, ctx, slot))
+    if (turn->rests_until_ns > ctx->view->now_ns || gsim_claims_keep_out(servers, ctx, slot))
         return false;
     for (uint32_t p = 0; p < turn->n_parts; p++)
         if (!could_fit(servers, ctx, gsim_turn_parts(turn)[p], slot))
@@ -355,25 +320,14 @@ static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
     return true;
 }
 
-static bool has_dirty_part(const struct gsim_servers *servers,
-                           const struct gsim_gandiva_turn *turn) {
-    for (uint32_t p = 0; p < turn->n_parts; p++)
-        if (servers->of[gsim_turn_parts(turn)[p].server].is_dirty)
-            return true;
-    return false;
-}
-
 static void serve_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    gsim_slot after;
-    for (gsim_slot slot = servers->wide_line.first; slot != GSIM_NO_SLOT; slot = after) {
-        const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
-        after = turn->after;
-        if (!has_dirty_part(servers, turn))
-            continue;
+    gsim_slot slot;
+    gsim_wide_begin(servers, ctx);
+    while ((slot = gsim_wide_next(servers, ctx)) != GSIM_NO_SLOT) {
         if (place_wide(servers, ctx, plan, slot) || try_force_wide(servers, ctx, plan, slot))
             gsim_servers_has_placed(servers, ctx, plan, slot);
-        else if (is_impatient(servers, ctx, slot))
-            claim(servers, ctx, slot);
+        else if (gsim_claims_now(servers, ctx, slot))
+            gsim_claims_make(servers, ctx, slot);
     }
 }
 
@@ -387,14 +341,14 @@ static int64_t next_due_ns(struct gsim_servers *servers, const struct gsim_ctx *
         at->next_due = gsim_turn_of(ctx, at->next_due)->after;
     int64_t next_ns =
         at->next_due == GSIM_NO_SLOT ? GSIM_NEVER : gsim_turn_end_ns(servers, ctx, at->next_due);
-    gsim_slot wide = at->n_wide_running ? servers->wide_running.first : GSIM_NO_SLOT;
-    for (wide = skip_others(ctx, wide, server); wide != GSIM_NO_SLOT;
-         wide = skip_others(ctx, gsim_turn_of(ctx, wide)->after, server))
-        if (!is_due(servers, ctx, wide)) {
-            int64_t end_ns = gsim_turn_end_ns(servers, ctx, wide);
-            return end_ns < next_ns ? end_ns : next_ns;
-        }
-    return next_ns;
+    int64_t begun_ns = ctx->view->now_ns - servers->slice_ns + 1; /* at the earliest */
+    uint32_t wide = at->n_wide_running
+                        ? gsim_wide_running_since(servers, server, begun_ns > 0 ? begun_ns : 0)
+                        : GSIM_NO_ID;
+    if (wide == GSIM_NO_ID)
+        return next_ns;
+    int64_t end_ns = gsim_turn_end_ns(servers, ctx, servers->wide.job[wide]);
+    return end_ns < next_ns ? end_ns : next_ns;
 }
 
 /* The first time at which a job of a line may do more than now: it has rested, or claims its
@@ -405,7 +359,7 @@ static int64_t next_right_ns(const struct gsim_servers *servers, const struct gs
     for (gsim_slot slot = line->last; slot != GSIM_NO_SLOT;
          slot = gsim_turn_of(ctx, slot)->before) {
         const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
-        int64_t claims_ns = claims_at_ns(servers, turn);
+        int64_t claims_ns = gsim_claims_at_ns(servers, turn);
         if (turn->rests_until_ns <= now && claims_ns <= now)
             break;
         if (turn->rests_until_ns > now && turn->rests_until_ns < next_ns)
@@ -418,7 +372,9 @@ static int64_t next_right_ns(const struct gsim_servers *servers, const struct gs
     return next_ns;
 }
 
-static void look_again(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_t server) {
+/* wide_ns: that time, of the line of gangs of several servers. */
+static void look_again(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_t server,
+                       int64_t wide_ns) {
     struct gsim_server *at = &servers->of[server];
     int64_t next_ns = GSIM_NEVER, right_ns = GSIM_NEVER;
     if (at->line.n > 0 || at->n_wide_waiting > 0 || at->n_pairs > 0) {
@@ -430,10 +386,8 @@ static void look_again(struct gsim_servers *servers, struct gsim_ctx *ctx, uint3
     bool has_due = at->running.first != at->next_due || at->n_wide_running > 0;
     if (has_due || servers->patience > 0 || at->n_wide_waiting > 0) {
         right_ns = next_right_ns(servers, ctx, &at->line);
-        if (at->n_wide_waiting > 0) {
-            int64_t wide_ns = next_right_ns(servers, ctx, &servers->wide_line);
-            right_ns = wide_ns < right_ns ? wide_ns : right_ns;
-        }
+        if (at->n_wide_waiting > 0 && wide_ns < right_ns)
+            right_ns = wide_ns;
     }
     next_ns = right_ns < next_ns ? right_ns : next_ns;
     gsim_index_remove(&servers->timed, server);
@@ -491,9 +445,10 @@ static void use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct 
 
 static void look_again_at_changed(struct gsim_servers *servers, struct gsim_ctx *ctx,
                                   struct gsim_plan *plan) {
+    int64_t wide_ns = next_right_ns(servers, ctx, &servers->wide_line);
     for (uint32_t c = 0; c < servers->n_changed; c++) {
         servers->of[servers->changed[c]].is_changed = false;
-        look_again(servers, ctx, servers->changed[c]);
+        look_again(servers, ctx, servers->changed[c], wide_ns);
     }
     servers->n_changed = 0;
     uint32_t first = gsim_index_first(&servers->timed);

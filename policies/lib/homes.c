@@ -9,6 +9,7 @@
 void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx) {
     uint32_t n = ctx->view->pool.is_used ? 0 : ctx->view->cluster.n_nodes;
     *homes = (struct gsim_homes){.arena = ctx->arena};
+    gsim_index_init(&homes->turns, ctx->arena);
     homes->first = gsim_arena_array(ctx->arena, n, sizeof *homes->first);
     homes->tried = gsim_arena_array(ctx->arena, n, sizeof *homes->tried);
     if (!homes->first || !homes->tried)

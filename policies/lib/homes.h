@@ -5,6 +5,7 @@
 
 #include "gsim/policy.h"
 #include "policies/lib/wish_lines.h"
+#include "sim/base/index.h"
 
 #define GSIM_NO_NODE UINT32_MAX
 struct gsim_home {
@@ -19,6 +20,7 @@ struct gsim_homes {
     struct gsim_home *of; /* by slot */
     uint32_t n, capacity; /* n: jobs with a home */
     uint64_t *tried, n_tries; /* by node: the last try in which it was looked at */
+    struct gsim_index turns; /* nodes to be looked at in this try, in their order */
 };
 void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx);
 void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot slot);

@@ -17,6 +17,11 @@ struct gsim_misfits {
 static inline bool gsim_misfits_trial_matters(enum gsim_rule rule) {
     return rule == GSIM_RULE_RANDOM || rule == GSIM_RULE_AFFINITY;
 }
+/* Whether a gang that is placed by the rule needs as many idle GPUs, whatever else is lacking. */
+static inline bool gsim_misfits_need_idle(const struct gsim_view *view, enum gsim_rule rule) {
+    return !view->pool.is_used && !view->trace->column[GSIM_COL_SHARE_PPM] &&
+           rule != GSIM_RULE_FULLEST; /* which takes fewer GPUs */
+}
 /* keeps_paused: paused jobs may leave their memory on GPUs. */
 struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,
                                       bool keeps_paused);

@@ -126,14 +126,6 @@ static bool place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
     return gsim_settings_place(ctx, plan, slot, slices->rule) && accepts(slices, ctx, plan, slot);
 }
 
-static bool yields(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                   const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
-    if (slices->only_node != GSIM_NO_NODE &&
-        gsim_homes_node(ctx, plan, victim) != slices->only_node)
-        return false;
-    return !slices->yields || slices->yields(ctx, plan, victim, slot);
-}
-
 static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_slices_end_ns(slices, slot) <= ctx->view->now_ns;
 }
@@ -168,107 +160,8 @@ static bool counts_usable(const struct gsim_slices *slices, const struct gsim_ct
 /* Whether the victim yields GPUs that the job may use. */
 static bool may_help(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                      const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
-    return yields(slices, ctx, plan, victim, slot) &&
+    return gsim_clearing_yields(slices, ctx, plan, victim, slot) &&
            (!slices->reach.has_wishes || gsim_reach_helps(ctx, plan, slot, victim));
-}
-
-/* The search for the node that first has enough GPUs as jobs that are due give way, longest slice
- * first. */
-struct clearing {
-    struct gsim_slices *slices;
-    struct gsim_ctx *ctx;
-    const struct gsim_plan *plan;
-    gsim_slot slot; /* the job that needs GPUs */
-    const struct gsim_reach_list *usable; /* the nodes that it may use; NULL: all */
-    uint32_t need;
-    uint32_t node; /* GSIM_NO_NODE: none yet */
-    gsim_slot last; /* the job that makes room there; valid if there is a node */
-};
-
-static bool gives_way(const struct clearing *clearing, gsim_slot victim) {
-    const struct gsim_slices *slices = clearing->slices;
-    return gsim_due_may_yield(&slices->due, victim) &&
-           yields(slices, clearing->ctx, clearing->plan, victim, clearing->slot);
-}
-
-/* Whether the node has room before the node that was found, which it takes the place of then. A
- * node is left as soon as too many of its jobs stay. */
-static void try_node(void *of, uint32_t node) {
-    struct clearing *clearing = of;
-    const struct gsim_slices *slices = clearing->slices;
-    const struct gsim_node_jobs_node *own = &slices->node_jobs.node[node];
-    const struct gsim_node_jobs_part *part = slices->node_jobs.part;
-    if (clearing->usable && !clearing->usable->has[node])
-        return;
-    uint32_t room = gsim_node_idle_gpus(clearing->ctx->view, node), most = room + own->gpus;
-    for (uint32_t i = own->end[0]; i != GSIM_NO_ID && part[i].is_due && most >= clearing->need;
-         i = part[i].beside[1]) {
-        gsim_slot victim = part[i].slot;
-        if (clearing->node != GSIM_NO_NODE &&
-            !gsim_node_jobs_before(&slices->running, victim, clearing->last))
-            return;
-        bool stays = !gives_way(clearing, victim);
-        room += stays ? 0 : part[i].gpus;
-        most -= stays ? part[i].gpus : 0;
-        if (!stays && room >= clearing->need) {
-            clearing->node = node;
-            clearing->last = victim;
-            return;
-        }
-    }
-}
-
-/* A job of one GPU goes to that of the first job that gives way. */
-static void try_first(struct clearing *clearing) {
-    const struct gsim_slices *slices = clearing->slices;
-    for (gsim_slot victim = gsim_index_first(&slices->running);
-         victim != GSIM_NO_ID && is_due(slices, clearing->ctx, victim);
-         victim = gsim_index_next(&slices->running, victim))
-        if (gives_way(clearing, victim) &&
-            (!clearing->usable ||
-             gsim_reach_helps(clearing->ctx, clearing->plan, clearing->slot, victim))) {
-            clearing->node = gsim_node_jobs_first(&slices->node_jobs, victim);
-            clearing->last = victim;
-            return;
-        }
-}
-
-/* Adds up the jobs that give way by node: of jobs that need few GPUs of a node most nodes come into
- * question by their number alone, and few of their jobs give way. */
-static void try_yielding(struct clearing *clearing) {
-    struct gsim_slices *slices = clearing->slices;
-    struct gsim_due *due = &slices->due;
-    if (!gsim_due_find(due, clearing->ctx, clearing->slot))
-        gsim_common_no_memory(clearing->ctx);
-    gsim_node_jobs_begin_sum(&slices->node_jobs);
-    for (uint32_t i = 0; i < due->n_found; i++)
-        if (yields(slices, clearing->ctx, clearing->plan, due->found[i].slot, clearing->slot))
-            gsim_node_jobs_sum(&slices->node_jobs, clearing->ctx, due->found[i].slot,
-                               clearing->need, try_node, clearing);
-}
-
-/* Of jobs that need more than half of a node few nodes come into question by their number. */
-static void try_all(struct clearing *clearing) {
-    struct gsim_slices *slices = clearing->slices;
-    if (2 * clearing->need > clearing->ctx->view->cluster.widest_node)
-        gsim_node_jobs_each(&slices->node_jobs, clearing->ctx, clearing->need, try_node, clearing);
-    else
-        try_yielding(clearing);
-}
-
-/* A gang asks all nodes, or those alone that no search in vain speaks for. */
-static void try_gang(struct clearing *clearing) {
-    struct gsim_slices *slices = clearing->slices;
-    const struct gsim_ctx *ctx = clearing->ctx;
-    bool is_used = slices->prospects.is_used;
-    bool is_known =
-        is_used && gsim_prospects_ask(&slices->prospects, ctx, &slices->due, &slices->node_jobs,
-                                      clearing->need, try_node, clearing);
-    if (!is_known)
-        try_all(clearing);
-    if (is_used && clearing->node == GSIM_NO_NODE)
-        gsim_prospects_note(&slices->prospects, ctx, &slices->due, &slices->node_jobs,
-                            clearing->need, is_known);
 }
 
 /* Whether the job needs GPUs of one node, among nodes that are known. */
@@ -283,29 +176,6 @@ static bool asks_by_node(struct gsim_slices *slices, const struct gsim_ctx *ctx,
     return slices->reach.is_by_node && view->jobs.gpus[slot] <= widest;
 }
 
-/* Notes the node that has room first; false: no node has enough. */
-static bool find_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
-                      const struct gsim_plan *plan, gsim_slot slot) {
-    struct clearing clearing = {.slices = slices,
-                                .ctx = ctx,
-                                .plan = plan,
-                                .slot = slot,
-                                .usable = gsim_ask_has_wishes(ctx->view)
-                                              ? gsim_reach_list(&slices->reach, ctx, slot)
-                                              : NULL,
-                                .need = ctx->view->jobs.gpus[slot],
-                                .node = GSIM_NO_NODE};
-    if (slices->only_node != GSIM_NO_NODE)
-        try_node(&clearing, slices->only_node);
-    else if (clearing.need == 1)
-        try_first(&clearing);
-    else
-        try_gang(&clearing);
-    slices->cleared_node = clearing.node;
-    slices->last_victim = clearing.last;
-    return clearing.node != GSIM_NO_NODE;
-}
-
 /* Whether the GPUs of all jobs that would give way are enough. */
 static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
@@ -318,7 +188,7 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
     if (is_behind || !gsim_due_ask(due, ctx, slot))
         return false;
     if (asks_by_node(slices, ctx, slot))
-        return find_node(slices, ctx, plan, slot);
+        return gsim_clearing_find(slices, ctx, plan, slot);
     if (!gsim_due_find(due, ctx, slot))
         gsim_common_no_memory(ctx);
     reach->is_strict = counts_usable(slices, ctx);
@@ -348,7 +218,7 @@ static uint32_t first_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
     gsim_reach_begin(&slices->reach, ctx, slot);
     for (uint32_t i = 0; i < slices->due.n_found; i++) {
         gsim_slot victim = gsim_due_nth(&slices->due, ctx, &slices->running, i);
-        if (!yields(slices, ctx, plan, victim, slot))
+        if (!gsim_clearing_yields(slices, ctx, plan, victim, slot))
             continue;
         gsim_reach_add(&slices->reach, ctx, plan, victim);
         *n_asked = i + 1;
@@ -377,7 +247,8 @@ static bool clear_found(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     for (uint32_t part = nodes->node[slices->cleared_node].end[0]; victim != slices->last_victim;
          part = nodes->part[part].beside[1]) {
         victim = nodes->part[part].slot;
-        if (gsim_due_may_yield(&slices->due, victim) && yields(slices, ctx, plan, victim, slot) &&
+        if (gsim_due_may_yield(&slices->due, victim) &&
+            gsim_clearing_yields(slices, ctx, plan, victim, slot) &&
             !push_out(slices, ctx, plan, victim, slot))
             return false;
     }
@@ -397,7 +268,8 @@ static bool clear_node(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
     for (uint32_t i = 0; i < n_asked && node != GSIM_NO_NODE; i++) {
         gsim_slot victim = gsim_due_nth(&slices->due, ctx, &slices->running, i);
         if (gsim_homes_has_units_on(ctx, plan, victim, node) &&
-            yields(slices, ctx, plan, victim, slot) && !push_out(slices, ctx, plan, victim, slot))
+            gsim_clearing_yields(slices, ctx, plan, victim, slot) &&
+            !push_out(slices, ctx, plan, victim, slot))
             return false;
     }
     return node != GSIM_NO_NODE && place(slices, ctx, plan, slot);
@@ -414,7 +286,7 @@ static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     gsim_reach_begin(&slices->reach, ctx, slot);
     for (uint32_t i = 0; i < due->n_found; i++) {
         gsim_slot victim = gsim_due_nth(due, ctx, &slices->running, i);
-        if (!yields(slices, ctx, plan, victim, slot))
+        if (!gsim_clearing_yields(slices, ctx, plan, victim, slot))
             continue;
         gsim_reach_add(&slices->reach, ctx, plan, victim);
         if (!push_out(slices, ctx, plan, victim, slot))
@@ -594,16 +466,26 @@ static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     return is_placed;
 }
 
-/* Jobs at home on this node go before the first in line, if that is worth it. */
-static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       uint32_t node) {
+/* The first in line of the jobs at home on the node; GSIM_NO_SLOT: none of them goes before the
+ * first of all, since that is not worth it. */
+static gsim_slot first_at_home(struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                               uint32_t node) {
     gsim_slot first = gsim_wish_lines_first(&slices->waiting);
     gsim_slot best = gsim_homes_best(&slices->homes, ctx, &slices->waiting, node);
     if (best == GSIM_NO_SLOT)
-        return false;
+        return best;
     int64_t behind = gsim_wish_lines_rank(&slices->waiting, best) -
                      gsim_wish_lines_rank(&slices->waiting, first);
-    if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(&slices->homes, ctx, best)))
+    bool is_worth_it =
+        behind <= slices->worth(ctx, best, gsim_homes_saves_ns(&slices->homes, ctx, best));
+    return is_worth_it ? best : GSIM_NO_SLOT;
+}
+
+/* Jobs at home on this node go before the first in line, if that is worth it. */
+static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t node) {
+    gsim_slot best = first_at_home(slices, ctx, node);
+    if (best == GSIM_NO_SLOT)
         return false;
     bool has_room = gsim_node_idle_gpus(ctx->view, node) >= ctx->view->jobs.gpus[best];
     slices->only_node = node;
@@ -615,40 +497,70 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
     return is_placed;
 }
 
+/* The job of the node alone with the longest slice, if that is over; else GSIM_NO_SLOT. */
+static gsim_slot first_due_on(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                              const struct gsim_plan *plan, uint32_t node) {
+    const struct gsim_node_jobs_part *part = slices->node_jobs.part;
+    uint32_t i = slices->node_jobs.node[node].end[0];
+    while (i != GSIM_NO_ID && gsim_homes_node(ctx, plan, part[i].slot) != node)
+        i = part[i].beside[1];
+    return i != GSIM_NO_ID && is_due(slices, ctx, part[i].slot) ? part[i].slot : GSIM_NO_SLOT;
+}
+
+/* Lines up nodes where a job goes before the first in line, the one with the longest slice first,
+ * of nodes with shorter ones than that job has. */
+static void line_up_homes(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                          const struct gsim_plan *plan, int64_t key, uint64_t tie) {
+    struct gsim_homes *homes = &slices->homes;
+    const struct gsim_index *running = &slices->running;
+    while (homes->turns.n > 0)
+        gsim_index_remove(&homes->turns, gsim_index_first(&homes->turns));
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+        if (homes->first[node] == GSIM_NO_SLOT || homes->tried[node] == homes->n_tries ||
+            first_at_home(slices, ctx, node) == GSIM_NO_SLOT)
+            continue;
+        gsim_slot victim = first_due_on(slices, ctx, plan, node);
+        if (victim == GSIM_NO_SLOT)
+            continue;
+        int64_t own = gsim_index_key(running, victim);
+        uint64_t own_tie = gsim_index_tie(running, victim);
+        if ((own > key || (own == key && own_tie > tie)) &&
+            !gsim_index_insert(&homes->turns, node, own, own_tie))
+            gsim_common_no_memory(ctx);
+    }
+}
+
 /* A wide gang that has waited long needs every job that is due. */
 static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    gsim_slot first = gsim_wish_lines_first(&slices->waiting), victim, after;
+    gsim_slot first = gsim_wish_lines_first(&slices->waiting);
+    struct gsim_homes *homes = &slices->homes;
     bool has_placed = false;
-    if (!slices->worth || slices->homes.n == 0 ||
+    if (!slices->worth || homes->n == 0 ||
         (ctx->view->jobs.gpus[first] > 1 && is_impatient(slices, ctx, first)))
         return false;
-    slices->homes.n_tries++;
-    for (victim = gsim_index_first(&slices->running);
-         victim != GSIM_NO_ID && is_due(slices, ctx, victim) && slices->waiting.n_jobs > 0;
-         victim = after) {
-        uint32_t node = gsim_homes_node(ctx, plan, victim);
-        after = gsim_index_next(&slices->running, victim);
-        if (node == GSIM_NO_NODE || slices->homes.tried[node] == slices->homes.n_tries)
-            continue;
-        slices->homes.tried[node] = slices->homes.n_tries;
+    homes->n_tries++;
+    line_up_homes(slices, ctx, plan, INT64_MIN, 0);
+    while (homes->turns.n > 0 && slices->waiting.n_jobs > 0) {
+        uint32_t node = gsim_index_first(&homes->turns);
+        int64_t key = gsim_index_key(&homes->turns, node);
+        uint64_t tie = gsim_index_tie(&homes->turns, node);
+        homes->tried[node] = homes->n_tries;
+        gsim_index_remove(&homes->turns, node);
         if (!serve_home(slices, ctx, plan, node))
             continue;
         has_placed = true;
-        after = gsim_index_first(&slices->running);
+        if (slices->waiting.n_jobs > 0)
+            line_up_homes(slices, ctx, plan, key, tie);
     }
     return has_placed;
 }
 
-/* Jobs of this width and more cannot be placed as they are: a gang needs as many idle GPUs,
- * whatever else may be lacking. */
+/* Jobs of this width and more cannot be placed as they are. */
 static uint32_t too_wide(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          const struct pass *pass) {
-    const struct gsim_view *view = ctx->view;
-    bool is_whole = !view->pool.is_used && !view->trace->column[GSIM_COL_SHARE_PPM] &&
-                    slices->rule != GSIM_RULE_FULLEST; /* which takes fewer GPUs */
     uint32_t smallest = pass->misfits.is_size_all ? pass->misfits.smallest : UINT32_MAX;
-    return is_whole && view->cluster.n_idle_gpus < smallest ? view->cluster.n_idle_gpus + 1
-                                                            : smallest;
+    uint32_t idle = ctx->view->cluster.n_idle_gpus;
+    return gsim_misfits_need_idle(ctx->view, slices->rule) && idle < smallest ? idle + 1 : smallest;
 }
 
 /* The first job of the line from here on for which there is no telling yet whether it fits, or fits

@@ -92,4 +92,14 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
 /* When the job is due to give way; GSIM_NEVER when it does not run. */
 int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot);
 
+/* --- clearing.c: the node that jobs which are due clear first ------------------ */
+
+/* Whether the victim, which may, gives way to the job: on the only node, if that is set. */
+bool gsim_clearing_yields(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                          const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot);
+/* Notes the node that has room first for the asker of slices->due, and the last of its jobs that
+ * give way; false: no node has enough. */
+bool gsim_clearing_find(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                        const struct gsim_plan *plan, gsim_slot slot);
+
 #endif
