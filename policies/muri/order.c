@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/base/units.h"
+
 typedef bool (*is_before_fn)(const struct muri_job *a, const struct muri_job *b);
 
 static bool ranks_before(const struct muri_job *a, const struct muri_job *b) {
@@ -49,6 +51,13 @@ static void sort(struct muri *muri, uint32_t *list, uint32_t n, is_before_fn is_
         }
         memcpy(list, muri->scratch, n * sizeof *list);
     }
+}
+
+double muri_own_rank(const struct gsim_ctx *ctx, const struct muri *muri,
+                     const struct muri_job *job) {
+    int64_t ns = muri->rule == MURI_S ? gsim_remaining_ns(ctx->view, job->slot)
+                                      : gsim_ran_ns(ctx->view, job->slot);
+    return (double)ns / (double)GSIM_NS_PER_S * job->gpus;
 }
 
 void muri_sort_by_rank(struct muri *muri, uint32_t *list, uint32_t n) {

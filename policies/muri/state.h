@@ -21,6 +21,12 @@ enum muri_rule {
 enum { MURI_PACKED = GSIM_INTERLEAVE_MOST, MURI_N_QUEUES = 3, MURI_KNOWN = 1 << 16 };
 #define MURI_NONE UINT32_MAX
 
+enum muri_use {
+    MURI_FREE = 0,
+    MURI_TAKEN, /* by a packing */
+    MURI_OUTDATED /* by a job that is to leave it */
+};
+
 /* A job, by its number in the trace. */
 struct muri_job {
     gsim_slot slot;
@@ -87,7 +93,7 @@ struct muri {
     struct muri_packings packings; /* of the last decision */
     struct muri_time *known; /* MURI_KNOWN packings that were looked at lately, by their jobs */
     struct muri_room room;
-    uint32_t *owner; /* by GPU: the packing that gets it */
+    uint8_t *use; /* by GPU: enum muri_use */
     uint32_t n_gpus;
     enum muri_rule rule;
     /* how much longer an iteration of 2, 3, ... jobs takes than the stages say */
@@ -96,6 +102,14 @@ struct muri {
     double limit[MURI_N_QUEUES - 1]; /* executed GPU time at which a job leaves a queue */
     bool is_reference, is_arranged, is_due, is_out_of_memory;
     uint32_t n_failures, n_repairs; /* of nodes, seen so far */
+    bool is_at_rest; /* no job was on its way to or from GPUs after the last decide */
+    bool is_calm; /* and each job had GPUs to itself: room and owner say which are free */
+    uint32_t n_dead; /* jobs of the order that have ended */
+    uint32_t n_exclusive;
+    uint32_t n_up_gpus; /* while it is calm: GPUs on nodes that are up */
+    uint64_t n_lost_gpus; /* the most that can be free while a gang finds no room */
+    uint64_t n_held_gpus; /* while it is calm */
+    uint32_t *ended, n_ended; /* jobs that have completed since the last decide */
     struct gsim_preemption way;
     struct muri_loop *loop;
     struct muri_themis *themis;
