@@ -36,7 +36,7 @@ static bool are_chained(const struct muri *muri, const bool *has, uint32_t wides
     for (uint32_t i = 0; i < muri->n_jobs; i++)
         if (muri->job[i].gpus > widest_node && muri->job[i].gpus % widest_node > 0)
             return false;
-    return true;
+    return !has[0];
 }
 
 bool muri_calm_open(struct gsim_ctx *ctx, struct muri *muri) {
@@ -61,19 +61,15 @@ bool muri_calm_open(struct gsim_ctx *ctx, struct muri *muri) {
 }
 
 void muri_calm_note(struct muri *muri) {
-    const struct gsim_view_cluster *cluster = muri->room.cluster;
-    muri->n_dead = muri->n_up_gpus = 0;
+    muri->n_dead = 0;
     muri->n_held_gpus = 0;
-    muri->is_calm = muri->is_at_rest;
+    muri->is_calm = muri->is_at_rest && !muri->lines;
     for (uint32_t i = 0; i < muri->n_order && muri->is_calm; i++) {
         muri->is_calm = muri->job[muri->order[i]].is_placed;
         muri->n_held_gpus += muri->job[muri->order[i]].gpus;
     }
     for (uint32_t p = 0; p < muri->packings.n && muri->is_calm; p++)
         muri->is_calm = muri->packings.list[p].n == 1;
-    for (uint32_t node = 0; node < cluster->n_nodes && muri->is_calm; node++)
-        if (!cluster->node_is_down[node])
-            muri->n_up_gpus += cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
 }
 
 /* --- the order -------------------------------------------------------------------------------- */

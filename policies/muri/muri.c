@@ -16,6 +16,7 @@
  * reference=muri copies the simulator's loop (reference.c). */
 #include "policies/lib/common.h"
 #include "policies/muri/calm.h"
+#include "policies/muri/line.h"
 #include "policies/muri/order.h"
 #include "policies/muri/own.h"
 #include "policies/muri/pack.h"
@@ -34,6 +35,7 @@ static struct muri *own_of(const struct gsim_ctx *ctx) {
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct muri_job *job = &own_of(ctx)->job[ctx->view->jobs.index[slot]];
+    own_of(ctx)->has_returned |= job->is_active;
     job->slot = slot;
     job->is_here = true;
     job->is_placed = job->has_wanted = false;
@@ -64,9 +66,12 @@ static bool arrange(struct gsim_plan *plan, struct muri *muri) {
 static void decide_anew(struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri) {
     if (muri->rule != MURI_ANTMAN)
         muri_assign(muri);
-    muri_place(ctx, plan, muri);
-    if (!muri->is_reference)
-        muri_calm_note(muri);
+    muri_place(ctx, plan, muri, muri->order, muri->n_order);
+    if (muri->is_reference)
+        return;
+    muri->n_up_gpus = muri_room_up(&muri->room);
+    muri_calm_note(muri);
+    muri_line_note(muri);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {

@@ -19,6 +19,10 @@ static bool is_wider(const struct muri_job *a, const struct muri_job *b) {
     return a->gpus > b->gpus;
 }
 
+static bool stands_before(const struct muri_job *a, const struct muri_job *b) {
+    return a->width < b->width || (a->width == b->width && a->place < b->place);
+}
+
 static void merge(const struct muri *muri, const uint32_t *list, uint32_t *out, uint32_t middle,
                   uint32_t n, is_before_fn is_before) {
     uint32_t a = 0, b = middle;
@@ -66,6 +70,10 @@ void muri_sort_by_rank(struct muri *muri, uint32_t *list, uint32_t n) {
 
 void muri_sort_by_ranks(struct muri *muri, uint32_t *list, uint32_t n) {
     sort(muri, list, n, both_rank_before);
+}
+
+void muri_sort_by_place(struct muri *muri, uint32_t *list, uint32_t n) {
+    sort(muri, list, n, stands_before);
 }
 
 void muri_sort_by_width(struct muri *muri, uint32_t *list, uint32_t n) {

@@ -2,6 +2,7 @@
 #include "policies/muri/own.h"
 
 #include "policies/muri/calm.h"
+#include "policies/muri/line.h"
 #include "policies/muri/order.h"
 #include "policies/muri/pack.h"
 #include "sim/base/units.h"
@@ -28,7 +29,7 @@ enum gsim_status muri_open_own(struct gsim_ctx *ctx, struct muri *muri) {
     muri->tolerance = 0;
     muri->is_due = true;
     muri->n_exclusive = n_exclusive;
-    if (!muri_calm_open(ctx, muri))
+    if (!muri_calm_open(ctx, muri) || !muri_line_open(ctx, muri))
         return gsim_no_memory(ctx->log, "opening muri");
     if (n_exclusive > 0)
         ctx->deviation = gsim_arena_printf(
@@ -59,13 +60,18 @@ static void read_jobs(struct gsim_ctx *ctx, struct muri *muri) {
 
 bool muri_run_own(struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    bool has_changed =
-        muri->n_failures != cluster->n_failures || muri->n_repairs != cluster->n_repairs;
+    bool has_changed = muri->n_failures != cluster->n_failures ||
+                       muri->n_repairs != cluster->n_repairs || muri->has_returned;
     muri->is_due |=
         has_changed || ctx->view->changes.n_arrived > 0 || ctx->view->changes.n_completed > 0;
-    if (!muri->is_due)
+    bool is_due = muri->is_due;
+    muri->is_due = muri->has_returned = false;
+    if (muri->is_lined && has_changed)
+        muri_line_leave(muri);
+    if (muri->is_lined && muri_line_serve(ctx, plan, muri, is_due))
+        return false;
+    if (!is_due)
         return !muri->is_at_rest;
-    muri->is_due = false;
     if (muri->is_calm && !has_changed && muri_calm(ctx, plan, muri))
         return false;
     muri->n_failures = cluster->n_failures;

@@ -76,8 +76,8 @@ bool muri_find(struct muri *muri, struct muri_job *job) {
 
 void muri_leave(struct muri *muri, const struct muri_job *job) {
     for (uint32_t u = 0; u < job->gpus; u++) {
-        muri->use[job->units[u].gpu] = MURI_FREE;
-        muri_room_give(&muri->room, muri->room.cluster->node_of_gpu[job->units[u].gpu]);
+        muri->use[job->wanted[u].gpu] = MURI_FREE;
+        muri_room_give(&muri->room, muri->room.cluster->node_of_gpu[job->wanted[u].gpu]);
     }
 }
 
@@ -94,11 +94,15 @@ static bool has_gpus(const struct muri *muri, const struct muri_packing *packing
     return muri->job[packing->job[0]].has_wanted;
 }
 
+void muri_clear(struct muri *muri) {
+    muri_room_clear(&muri->room);
+    memset(muri->use, MURI_FREE, muri->n_gpus * sizeof *muri->use);
+}
+
 /* Widest first; false: one does not fit. */
 static bool assign(struct muri *muri, bool keeps, bool is_anywhere) {
     uint32_t gpus = UINT32_MAX;
-    muri_room_clear(&muri->room);
-    memset(muri->use, MURI_FREE, muri->n_gpus * sizeof *muri->use);
+    muri_clear(muri);
     for (uint32_t i = 0; i < muri->n_order; i++)
         muri->job[muri->order[i]].has_wanted = false;
     for (uint32_t p = 0; p < muri->packings.n && keeps; p++)
@@ -117,7 +121,8 @@ static bool assign(struct muri *muri, bool keeps, bool is_anywhere) {
 }
 
 void muri_assign(struct muri *muri) {
-    if (assign(muri, true, false) || assign(muri, false, false))
+    muri->is_scattered = !assign(muri, true, false) && !assign(muri, false, false);
+    if (!muri->is_scattered)
         return;
     (void)assign(muri, true, true);
 }
@@ -149,10 +154,14 @@ static bool are_taken(const struct muri *muri, const struct muri_job *job) {
     return false;
 }
 
-static void note_outdated(struct muri *muri) {
-    for (uint32_t i = 0; i < muri->n_order; i++) {
-        const struct muri_job *job = &muri->job[muri->order[i]];
-        for (uint32_t u = 0; job->is_placed && !is_where_wanted(job) && u < job->gpus; u++)
+static void note_outdated(struct muri *muri, const uint32_t *list, uint32_t n) {
+    muri->is_stuck = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct muri_job *job = &muri->job[list[i]];
+        if (!job->is_placed || is_where_wanted(job))
+            continue;
+        muri->is_stuck = true;
+        for (uint32_t u = 0; u < job->gpus; u++)
             muri->use[job->units[u].gpu] = MURI_OUTDATED;
     }
 }
@@ -167,13 +176,14 @@ void muri_start(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struct
     job->is_placed = true;
 }
 
-void muri_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri) {
-    for (uint32_t i = 0; i < muri->n_order; i++)
-        stop(ctx, plan, muri, &muri->job[muri->order[i]]);
-    note_outdated(muri);
+void muri_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri,
+                const uint32_t *list, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        stop(ctx, plan, muri, &muri->job[list[i]]);
+    note_outdated(muri, list, n);
     muri->is_at_rest = true;
-    for (uint32_t i = 0; i < muri->n_order; i++) {
-        struct muri_job *job = &muri->job[muri->order[i]];
+    for (uint32_t i = 0; i < n; i++) {
+        struct muri_job *job = &muri->job[list[i]];
         muri_start(ctx, plan, muri, job);
         muri->is_at_rest =
             muri->is_at_rest && (is_where_wanted(job) || (!job->is_placed && !job->has_wanted));
