@@ -5,7 +5,7 @@
  * many they are. It is found from what it was: the jobs with the most time left are taken back
  * until no job that waits comes before one that runs, and from there on jobs are taken as they
  * stand. Time left falls where jobs run, and stays where they wait. A line that is out of order
- * all the same is left to a whole decision. */
+ * even so is left to a whole decision. */
 #include "policies/muri/line.h"
 
 #include <string.h>
