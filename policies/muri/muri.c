@@ -15,6 +15,8 @@
  *
  * reference=muri copies the simulator's loop (reference.c). */
 #include "policies/lib/common.h"
+#include "policies/muri/calm.h"
+#include "policies/muri/line.h"
 #include "policies/muri/order.h"
 #include "policies/muri/own.h"
 #include "policies/muri/pack.h"
@@ -33,13 +35,18 @@ static struct muri *own_of(const struct gsim_ctx *ctx) {
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct muri_job *job = &own_of(ctx)->job[ctx->view->jobs.index[slot]];
+    own_of(ctx)->has_returned |= job->is_active;
     job->slot = slot;
     job->is_here = true;
     job->is_placed = job->has_wanted = false;
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    own_of(ctx)->job[ctx->view->jobs.index[slot]].is_here = false;
+    struct muri *muri = own_of(ctx);
+    uint32_t number = ctx->view->jobs.index[slot];
+    muri->job[number].is_here = false;
+    if (muri->n_ended < muri->n_jobs)
+        muri->ended[muri->n_ended++] = number;
 }
 
 /* --- all GPUs are shared ---------------------------------------------------------------------- */
@@ -56,6 +63,17 @@ static bool arrange(struct gsim_plan *plan, struct muri *muri) {
     return all != NULL;
 }
 
+static void decide_anew(struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri) {
+    if (muri->rule != MURI_ANTMAN)
+        muri_assign(muri);
+    muri_place(ctx, plan, muri, muri->order, muri->n_order);
+    if (muri->is_reference)
+        return;
+    muri->n_up_gpus = muri_room_up(&muri->room);
+    muri_calm_note(muri);
+    muri_line_note(muri);
+}
+
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct muri *muri = own_of(ctx);
     muri->scratch_arena = gsim_plan_scratch(plan);
@@ -63,13 +81,14 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gsim_common_no_memory(ctx);
         return;
     }
+    bool is_anew = true;
     if (muri->is_reference)
         muri_run_reference(ctx, plan, muri);
     else
-        muri_run_own(ctx, muri);
-    if (muri->rule != MURI_ANTMAN)
-        muri_assign(muri);
-    muri_place(ctx, plan, muri);
+        is_anew = muri_run_own(ctx, plan, muri);
+    if (is_anew)
+        decide_anew(ctx, plan, muri);
+    muri->n_ended = 0;
     if (muri->is_out_of_memory)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
 }
@@ -101,14 +120,15 @@ static bool open_lists(struct gsim_ctx *ctx, struct muri *muri) {
     muri->scratch = gsim_arena_array(ctx->arena, n > n_nodes ? n : n_nodes, sizeof *muri->scratch);
     muri->packings.list = gsim_arena_array(ctx->arena, n, sizeof *muri->packings.list);
     muri->known = gsim_arena_array(ctx->arena, MURI_KNOWN, sizeof *muri->known);
-    muri->owner = gsim_arena_array(ctx->arena, muri->n_gpus, sizeof *muri->owner);
+    muri->use = gsim_arena_array(ctx->arena, muri->n_gpus, sizeof *muri->use);
+    muri->ended = gsim_arena_array(ctx->arena, n, sizeof *muri->ended);
     for (uint32_t q = 0; q < MURI_N_QUEUES; q++) {
         muri->queue[q].job = gsim_arena_array(ctx->arena, n, sizeof *muri->queue[q].job);
         is_done = is_done && muri->queue[q].job;
     }
     return is_done && muri->job && muri->order && muri->line && muri->scratch &&
-           muri->packings.list && muri->known && muri->owner && muri_room_open(&muri->room, ctx) &&
-           open_jobs(ctx, muri);
+           muri->packings.list && muri->known && muri->use && muri->ended &&
+           muri_room_open(&muri->room, ctx) && open_jobs(ctx, muri);
 }
 
 static enum gsim_status open_muri(struct gsim_ctx *ctx) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/base/units.h"
+
 typedef bool (*is_before_fn)(const struct muri_job *a, const struct muri_job *b);
 
 static bool ranks_before(const struct muri_job *a, const struct muri_job *b) {
@@ -15,6 +17,10 @@ static bool both_rank_before(const struct muri_job *a, const struct muri_job *b)
 
 static bool is_wider(const struct muri_job *a, const struct muri_job *b) {
     return a->gpus > b->gpus;
+}
+
+static bool stands_before(const struct muri_job *a, const struct muri_job *b) {
+    return a->width < b->width || (a->width == b->width && a->place < b->place);
 }
 
 static void merge(const struct muri *muri, const uint32_t *list, uint32_t *out, uint32_t middle,
@@ -51,12 +57,23 @@ static void sort(struct muri *muri, uint32_t *list, uint32_t n, is_before_fn is_
     }
 }
 
+double muri_own_rank(const struct gsim_ctx *ctx, const struct muri *muri,
+                     const struct muri_job *job) {
+    int64_t ns = muri->rule == MURI_S ? gsim_remaining_ns(ctx->view, job->slot)
+                                      : gsim_ran_ns(ctx->view, job->slot);
+    return (double)ns / (double)GSIM_NS_PER_S * job->gpus;
+}
+
 void muri_sort_by_rank(struct muri *muri, uint32_t *list, uint32_t n) {
     sort(muri, list, n, ranks_before);
 }
 
 void muri_sort_by_ranks(struct muri *muri, uint32_t *list, uint32_t n) {
     sort(muri, list, n, both_rank_before);
+}
+
+void muri_sort_by_place(struct muri *muri, uint32_t *list, uint32_t n) {
+    sort(muri, list, n, stands_before);
 }
 
 void muri_sort_by_width(struct muri *muri, uint32_t *list, uint32_t n) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/muri/own.h"
 
+#include "policies/muri/calm.h"
+#include "policies/muri/line.h"
 #include "policies/muri/order.h"
 #include "policies/muri/pack.h"
 #include "sim/base/units.h"
@@ -26,6 +28,9 @@ enum gsim_status muri_open_own(struct gsim_ctx *ctx, struct muri *muri) {
     }
     muri->tolerance = 0;
     muri->is_due = true;
+    muri->n_exclusive = n_exclusive;
+    if (!muri_calm_open(ctx, muri) || !muri_line_open(ctx, muri))
+        return gsim_no_memory(ctx->log, "opening muri");
     if (n_exclusive > 0)
         ctx->deviation = gsim_arena_printf(
             ctx->arena,
@@ -48,25 +53,32 @@ static void read_jobs(struct gsim_ctx *ctx, struct muri *muri) {
         job->is_active = job->is_here;
         if (!job->is_here)
             continue;
-        job->rank = muri->rule == MURI_S ? seconds_of(gsim_remaining_ns(view, job->slot))
-                                         : seconds_of(gsim_ran_ns(view, job->slot));
-        job->rank *= job->gpus;
+        job->rank = muri_own_rank(ctx, muri, job);
     }
     muri->n_order = muri_keep_active(muri, muri->order, muri->n_order);
 }
 
-void muri_run_own(struct gsim_ctx *ctx, struct muri *muri) {
+bool muri_run_own(struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    muri->is_due |= ctx->view->changes.n_arrived > 0 || ctx->view->changes.n_completed > 0 ||
-                    muri->n_failures != cluster->n_failures ||
-                    muri->n_repairs != cluster->n_repairs;
-    if (!muri->is_due)
-        return;
-    muri->is_due = false;
+    bool has_changed = muri->n_failures != cluster->n_failures ||
+                       muri->n_repairs != cluster->n_repairs || muri->has_returned;
+    muri->is_due |=
+        has_changed || ctx->view->changes.n_arrived > 0 || ctx->view->changes.n_completed > 0;
+    bool is_due = muri->is_due;
+    muri->is_due = muri->has_returned = false;
+    if (muri->is_lined && has_changed)
+        muri_line_leave(muri);
+    if (muri->is_lined && muri_line_serve(ctx, plan, muri, is_due))
+        return false;
+    if (!is_due)
+        return !muri->is_at_rest;
+    if (muri->is_calm && !has_changed && muri_calm(ctx, plan, muri))
+        return false;
     muri->n_failures = cluster->n_failures;
     muri->n_repairs = cluster->n_repairs;
     read_jobs(ctx, muri);
     muri_sort_by_rank(muri, muri->order, muri->n_order);
     muri_line_up(muri);
     muri->is_out_of_memory = !muri_pack(muri);
+    return true;
 }

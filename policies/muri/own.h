@@ -6,7 +6,7 @@
 #include "policies/muri/state.h"
 
 enum gsim_status muri_open_own(struct gsim_ctx *ctx, struct muri *muri);
-/* Decides anew where a job has come or gone, or a node. */
-void muri_run_own(struct gsim_ctx *ctx, struct muri *muri);
+/* Decides anew where a job has come or gone, or a node. false: all that follows from it is done. */
+bool muri_run_own(struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri);
 
 #endif

@@ -21,6 +21,13 @@ void muri_room_clear(struct muri_room *room) {
     memset(room->from, 0, (room->cluster->widest_node + (size_t)1) * sizeof *room->from);
 }
 
+uint32_t muri_room_up(const struct muri_room *room) {
+    uint32_t n = 0;
+    for (uint32_t node = 0; node < room->cluster->n_nodes; node++)
+        n += room->cluster->node_is_down[node] ? 0 : size_of(room, node);
+    return n;
+}
+
 void muri_room_give(struct muri_room *room, uint32_t node) {
     room->free[node]++;
     for (uint32_t gpus = 1; gpus <= room->cluster->widest_node; gpus++)

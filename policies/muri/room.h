@@ -9,6 +9,8 @@
 bool muri_room_open(struct muri_room *room, const struct gsim_ctx *ctx);
 /* Makes all GPUs free that are on nodes that are up. */
 void muri_room_clear(struct muri_room *room);
+/* The GPUs of nodes that are up. */
+uint32_t muri_room_up(const struct muri_room *room);
 /* Makes one GPU of the node free. */
 void muri_room_give(struct muri_room *room, uint32_t node);
 /* Takes GPUs for a gang. taken: how many of each node, or NULL. false: it does not fit, and all

@@ -21,6 +21,12 @@ enum muri_rule {
 enum { MURI_PACKED = GSIM_INTERLEAVE_MOST, MURI_N_QUEUES = 3, MURI_KNOWN = 1 << 16 };
 #define MURI_NONE UINT32_MAX
 
+enum muri_use {
+    MURI_FREE = 0,
+    MURI_TAKEN, /* by a packing */
+    MURI_OUTDATED /* by a job that is to leave it */
+};
+
 /* A job, by its number in the trace. */
 struct muri_job {
     gsim_slot slot;
@@ -40,6 +46,9 @@ struct muri_job {
     struct gsim_unit *units, *wanted;
     bool is_placed; /* it has its units, or is on its way to them */
     bool has_wanted;
+    bool is_touched, is_noted; /* in lists of its line (line.c) */
+    uint32_t width, place; /* its line, and its place there */
+    uint32_t came; /* its number among those that have come with this event, from 1 on */
 };
 
 /* Jobs of one width on one set of GPUs. */
@@ -74,6 +83,7 @@ struct muri_time {
 struct muri_loop;
 struct muri_themis;
 struct muri_antman;
+struct muri_lines;
 
 struct muri {
     struct muri_job *job;
@@ -87,7 +97,7 @@ struct muri {
     struct muri_packings packings; /* of the last decision */
     struct muri_time *known; /* MURI_KNOWN packings that were looked at lately, by their jobs */
     struct muri_room room;
-    uint32_t *owner; /* by GPU: the packing that gets it */
+    uint8_t *use; /* by GPU: enum muri_use */
     uint32_t n_gpus;
     enum muri_rule rule;
     /* how much longer an iteration of 2, 3, ... jobs takes than the stages say */
@@ -96,10 +106,23 @@ struct muri {
     double limit[MURI_N_QUEUES - 1]; /* executed GPU time at which a job leaves a queue */
     bool is_reference, is_arranged, is_due, is_out_of_memory;
     uint32_t n_failures, n_repairs; /* of nodes, seen so far */
+    bool is_at_rest; /* no job was on its way to or from GPUs after the last decide */
+    bool is_stuck; /* a job was to leave GPUs, and could not yet */
+    bool is_scattered; /* gangs got GPUs wherever they were free */
+    bool has_returned; /* a job has come again since */
+    bool is_lined; /* the lines have all jobs, and the order is not kept */
+    bool is_calm; /* and each job had GPUs to itself: room and owner say which are free */
+    uint32_t n_dead; /* jobs of the order that have ended */
+    uint32_t n_exclusive;
+    uint32_t n_up_gpus; /* on nodes that were up in the last whole decision */
+    uint64_t n_lost_gpus; /* the most that can be free while a gang finds no room */
+    uint64_t n_held_gpus; /* while it is calm */
+    uint32_t *ended, n_ended; /* jobs that have completed since the last decide */
     struct gsim_preemption way;
     struct muri_loop *loop;
     struct muri_themis *themis;
     struct muri_antman *antman;
+    struct muri_lines *lines; /* NULL: none */
     struct gsim_arena *scratch_arena; /* of the decide under way */
 };
 

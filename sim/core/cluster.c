@@ -67,7 +67,8 @@ static bool allocate(struct gsim_cluster *c) {
               c->node_host_peak && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
               c->node_cpus_free && c->node_beside_free && c->node_gang && c->node_idle &&
               c->node_empty && c->node_is_down && c->nodes_with &&
-              gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
+              gsim_bitset_init(&c->counts, arena, c->widest_node + 1) &&
+              gsim_bitset_init(&c->open_changed, arena, c->n_gpus);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
     return ok;

@@ -98,6 +98,7 @@ struct gsim_cluster {
     struct gsim_bitset counts;
     struct gsim_index partial; /* GPUs partly free, by free share */
     struct gsim_index open; /* GPUs that further jobs may share, see open_gpus.c */
+    struct gsim_bitset open_changed; /* GPUs that may stand elsewhere in it */
     bool lacks_open; /* there was no memory to note one of them */
     bool is_pool;
     int64_t pool_free_ppm, pool_cpus_free;
@@ -168,9 +169,11 @@ static inline void gsim_cluster_host(struct gsim_cluster *c, uint32_t node, int6
     c->has_host_used = true;
     assert(c->node_host_used[node] >= 0 && c->node_host_used[node] <= c->node_host_bytes[node]);
 }
-/* Notes whether further jobs may share the GPU, once its clients, their limit or its memory are
- * others. */
-void gsim_cluster_note_open(struct gsim_cluster *cluster, uint32_t gpu);
+/* Notes that the clients of the GPU, their limit or its memory are others, so that further jobs may
+ * share it now, or no longer. */
+static inline void gsim_cluster_note_open(struct gsim_cluster *c, uint32_t gpu) {
+    gsim_bitset_add(&c->open_changed, gpu);
+}
 /* Takes a failed node out of capacity until it is repaired. No job may be on it. */
 void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down);
 /* Takes an idle GPU out of placement by shape (it is shared by an arrangement), or gives it

@@ -2,16 +2,25 @@
 /* The GPUs that one more job could go to, in the order in which policies that share GPUs fill them:
  * those with the fewest jobs first, then by number. Idle GPUs are found by the bits of placement;
  * arranged ones, with clients or without, stand in an index by clients and number, with the memory
- * that each lacks (negative: has left) as its size. */
+ * that each lacks (negative: has left) as its size. Most policies never ask, so that a GPU that
+ * changes is noted, and the index renewed when it is asked for. */
 #include "sim/core/core.h"
 
-void gsim_cluster_note_open(struct gsim_cluster *c, uint32_t gpu) {
+static void renew(struct gsim_cluster *c, uint32_t gpu) {
     uint32_t clients = c->gpu_clients[gpu];
     gsim_index_remove(&c->open, gpu);
     if (c->gpu_is_arranged[gpu] && clients < c->gpu_client_limit[gpu] &&
         !c->node_is_down[c->node_of_gpu[gpu]])
         c->lacks_open |= !gsim_index_insert_sized(&c->open, gpu, clients, gpu,
                                                   c->gpu_mem_used[gpu] - c->gpu_hbm_bytes[gpu]);
+}
+
+static void renew_changed(struct gsim_cluster *c) {
+    for (uint32_t gpu = gsim_bitset_next(&c->open_changed, 0); gpu < c->n_gpus;
+         gpu = gsim_bitset_next(&c->open_changed, gpu + 1)) {
+        gsim_bitset_remove(&c->open_changed, gpu);
+        renew(c, gpu);
+    }
 }
 
 /* The first idle GPU of the node from its nth on. */
@@ -80,6 +89,7 @@ static uint32_t open_gpu(const struct gsim_core *core, uint32_t before, int64_t 
 
 uint32_t gsim_ask_open_gpu(struct gsim_ctx *ctx, uint32_t before, int64_t mem_bytes) {
     struct gsim_core *core = ctx->core;
+    renew_changed(&core->cluster);
     if (core->cluster.lacks_open)
         (void)gsim_core_no_memory(core);
     uint32_t gpu = core->cluster.lacks_open ? UINT32_MAX : open_gpu(core, before, mem_bytes);

@@ -72,6 +72,42 @@ check "it runs beside the other job" "10 5" "$(awk -F, 'NR > 1 { printf("%s%d", 
 expect "jobs that pause where they are" 2 "preempt=pause is none of it" \
     "$gsim" run --quiet --policy muri --set preempt=pause --cluster "$tmp/sizes.ini" "$tmp/wide.csv"
 
+# --- what events change ---------------------------------------------------------------------------
+# Where no job shares GPUs and gangs divide the nodes, or where all jobs have GPUs, an event looks at what has
+# changed. One job more, which comes when all others have ended, has stages and a width that divides no node:
+# with it each event decides anew, and the jobs before it run alike. On 32 GPUs a long line waits, and gangs
+# have all others placed anew; on 256 most jobs fit.
+cat >"$tmp/rush.ini" <<'END'
+[trace]
+jobs = 400
+[arrival]
+process = poisson
+load = 3
+gpus = 32
+[duration]
+distribution = lognormal
+mu = 6
+sigma = 1.5
+[gpus]
+choice = 1, 2, 4, 8, 16
+weights = 60, 12, 12, 12, 4
+END
+"$gsim" generate --quiet "$tmp/rush.ini" -o "$tmp/rush.csv"
+grep -v '^#' "$tmp/rush.csv" | awk -F, -v OFS=, '
+    NR == 1 { print $0, "iterations,iteration_ms,stage_host_ms,stage_gpu_ms,stage_net_ms"; next }
+    { print $0, ",,,," } END { print "late,100000000,300,3,1000,300,0,300,0" }' >"$tmp/whole.csv"
+for nodes in 4 32; do
+    for device in ideal h200; do
+        for name in rush whole; do
+            "$gsim" run --quiet --policy muri --nodes $nodes --gpus-per-node 8 --device $device \
+                --jobs-csv "$tmp/$name-jobs.csv" "$tmp/$name.csv" >"$tmp/log" 2>&1
+        done
+        sed '/^late,/d' "$tmp/whole-jobs.csv" | cmp -s - "$tmp/rush-jobs.csv" && [ "$(wc -l <"$tmp/rush-jobs.csv")" -gt 400 ]
+        say "events on $nodes nodes of $device change what whole decisions do" $?
+        rm -f "$tmp/rush-jobs.csv" "$tmp/whole-jobs.csv"
+    done
+done
+
 # --- the program itself, where its results are at hand --------------------------------------------
 shared=$(dirname "$0")/../../../shared/validation/elastic
 if [ ! -d "$shared" ]; then
