@@ -147,10 +147,10 @@ gavel() {
     isolated) objective=isolated ;;
     fifo | fifo_perf | fifo_packed) objective=fifo ;;
     max_min_fairness | max_min_fairness_perf | max_min_fairness_packed) objective=max-min ;;
-    max_min_fairness_water_filling_perf | max_min_fairness_water_filling_packed) objective=water-filling ;;
+    max_min_fairness_water_filling | max_min_fairness_water_filling_perf | max_min_fairness_water_filling_packed) objective=water-filling ;;
     max_sum_throughput_perf) objective=max-sum ;;
-    min_total_duration_perf | min_total_duration_packed) objective=makespan ;;
-    finish_time_fairness_perf | finish_time_fairness_packed) objective=finish-time ;;
+    min_total_duration | min_total_duration_perf | min_total_duration_packed) objective=makespan ;;
+    finish_time_fairness | finish_time_fairness_perf | finish_time_fairness_packed) objective=finish-time ;;
     allox) objective=allox ;;
     gandiva) objective=gandiva ;;
     *) objective=shares ;;
@@ -163,7 +163,16 @@ gavel() {
         gzip -dcf "$shares" >"$folder/shares.csv"
         set -- "$@" --set "shares=$folder/shares.csv"
     fi
-    case $policy in fifo | max_min_fairness) set -- "$@" --set sees_speed=off ;; esac
+    # The program shuffles the device types under policies that do not know speeds, and reads those of
+    # v100 where it needs any.
+    case $policy in
+    *_perf* | *_packed | allox | gandiva) ;;
+    finish_time_fairness | min_total_duration)
+        [ -n "$shares" ] || [ "${cluster%%:*}" -gt 0 ] || refuse "the program's $policy reads speeds on v100, of which '$cluster' has none"
+        set -- "$@" --set sees_speed=off
+        ;;
+    *) set -- "$@" --set sees_speed=off ;;
+    esac
     case $policy in *_packed | gandiva) set -- "$@" --set packing=on ;; esac
     set -- "$@" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini"
     "$gsim" run "$@" --quiet --jobs-csv "$folder/jobs.csv" --format csv "$trace_file" >"$folder/result.csv"
