@@ -653,6 +653,17 @@ got=$(GSIM=$gsim sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$t
 case $got in *'"last_end_s": 900.0'*) echo "ok CPUs beyond three do not count in mode=fair" ;; *)
     echo "not ok CPUs beyond three do not count in mode=fair: $got" ;;
 esac
+# Some traces have a header, which is no row.
+while read -r simulator trace policy cluster; do
+    got=$(GSIM=$gsim sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" "$simulator" "$trace, first 3 rows" \
+        "$cluster" "$policy")
+    case $got in *'"jobs": 3}') echo "ok the first rows of a trace of $simulator" ;; *) echo "not ok the first rows of a trace of $simulator: $got" ;; esac
+done <<'R'
+gavel gavel/single60.trace isolated 3:3:3
+synergy synergy/dyn120.csv FIFO 4 servers x 8 GPUs, 24 CPUs, 500 GB
+elasticflow elasticflow/100jobs_1500lam.csv ef 16 nodes x 8 GPUs
+pollux pollux/workloads/workload-1.csv tiresias 16 nodes x 4 GPUs
+R
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" edf T4 60 ep
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" ef T4 60 ep
 deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" edf A100 240 100jobs_1500lam
