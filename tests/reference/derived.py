@@ -6,10 +6,10 @@
 
 muri    every end, with matchings found by trying all (Zhao et al., SIGCOMM 2022, section 4)
 gavel   ends under water-filling beside a fluid that is shared by weights, of users too (Narayanan et al., OSDI 2020)
-rules_*.py: types of GPUs, pairs of jobs, rounds by a rule and rounds of its program under gavel; types under themis,
-elasticflow, synergy and sia; spare GPUs of elasticflow; jobs that learn under optimus, pollux and sia, and on several
-GPUs, nodes and types; what pollux' search finds; plans of shockwave with and without phases; profiles and the line of
-lucid
+rules_*.py: types of GPUs, pairs of jobs, rounds by a rule and rounds of its program under gavel; rounds of its program
+under synergy; types under themis, elasticflow, synergy and sia; spare GPUs of elasticflow; jobs that learn under optimus,
+pollux and sia, and on several GPUs, nodes and types; what pollux' search finds; plans of shockwave with and without
+phases; profiles and the line of lucid
 """
 import csv
 import functools
@@ -32,6 +32,7 @@ from rules_shockwave import shockwave, shockwave_phases
 from rules_sia import sia
 from rules_sia_learners import sia_learners
 from rules_synergy import synergy, synergy_ftf, synergy_las
+from rules_synergy_program import synergy_program
 from rules_themis import themis
 
 GSIM = os.path.abspath(sys.argv[1])
@@ -301,8 +302,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for hold in (muri, water_filling, water_filling_users, types, pairs, gavel_rounds, gavel_default, gavel_fifo_pairs, themis,
-                     elasticflow, elasticflow_spare, synergy, synergy_ftf, synergy_las, optimus, pollux, pollux_search, learners,
-                     shockwave, shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
+                     elasticflow, elasticflow_spare, synergy, synergy_ftf, synergy_las, synergy_program, optimus, pollux,
+                     pollux_search, learners, shockwave, shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
             seeds = [*range(CASES), *FOUND.get(hold, [])]
             found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), len(seeds)))
