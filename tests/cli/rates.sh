@@ -664,6 +664,12 @@ synergy synergy/dyn120.csv FIFO 4 servers x 8 GPUs, 24 CPUs, 500 GB
 elasticflow elasticflow/100jobs_1500lam.csv ef 16 nodes x 8 GPUs
 pollux pollux/workloads/workload-1.csv tiresias 16 nodes x 4 GPUs
 R
+# The floors of one programme, from the one before, are beyond what it reaches by rounding.
+got=$(GSIM=$gsim sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" gavel "gavel/multi400.trace, first 14 rows" \
+    12:12:12 max_min_fairness_water_filling_packed 2>&1)
+case $got in *'"jobs": 14}') echo "ok water filling with pairs of gangs, programme after programme" ;; *)
+    echo "not ok water filling with pairs of gangs, programme after programme: $got" ;;
+esac
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" edf T4 60 ep
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" ef T4 60 ep
 deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" edf A100 240 100jobs_1500lam
