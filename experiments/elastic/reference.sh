@@ -13,7 +13,7 @@
 #   muri     CLUSTER is "8 nodes x 8 GPUs, yarn"
 #   shockwave CLUSTER is "32" or "8 nodes x 4 GPUs"; round_s=120
 #   sia      CLUSTER is "4 nodes x 4 GPUs" of its type aws
-# TRACE may end in ", first 12 rows" where it is a CSV file.
+# TRACE may end in ", first 12 rows".
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -78,16 +78,20 @@ check_cluster() {
     esac
 }
 
-# TRACE may end in ", first N rows", of a trace with a header.
+# TRACE may end in ", first N rows". Traces of gavel, synergy and shockwave have no header.
 take_first_rows() {
     rows=$(echo "$trace" | sed -n 's/.*, first \([0-9]*\) rows$/\1/p')
     trace=${trace%, first * rows}
     [ -f "$data/traces/$trace" ] || refuse "no trace $data/traces/$trace"
     trace_file=$data/traces/$trace
     [ -n "$rows" ] || return 0
-    case $trace in *.csv) ;; *) refuse "only a trace that is a CSV file has first rows, not $trace" ;; esac
-    head -n $((rows + 1)) "$data/traces/$trace" >"$folder/first.csv"
-    trace_file=$folder/first.csv
+    case $simulator in
+    gavel | synergy | shockwave) ;;
+    *) rows=$((rows + 1)) ;;
+    esac
+    mkdir "$folder/first"
+    trace_file=$folder/first/${trace##*/}
+    head -n "$rows" "$data/traces/$trace" >"$trace_file"
 }
 
 check_run() {
@@ -147,10 +151,10 @@ gavel() {
     isolated) objective=isolated ;;
     fifo | fifo_perf | fifo_packed) objective=fifo ;;
     max_min_fairness | max_min_fairness_perf | max_min_fairness_packed) objective=max-min ;;
-    max_min_fairness_water_filling_perf | max_min_fairness_water_filling_packed) objective=water-filling ;;
+    max_min_fairness_water_filling | max_min_fairness_water_filling_perf | max_min_fairness_water_filling_packed) objective=water-filling ;;
     max_sum_throughput_perf) objective=max-sum ;;
-    min_total_duration_perf | min_total_duration_packed) objective=makespan ;;
-    finish_time_fairness_perf | finish_time_fairness_packed) objective=finish-time ;;
+    min_total_duration | min_total_duration_perf | min_total_duration_packed) objective=makespan ;;
+    finish_time_fairness | finish_time_fairness_perf | finish_time_fairness_packed) objective=finish-time ;;
     allox) objective=allox ;;
     gandiva) objective=gandiva ;;
     *) objective=shares ;;
@@ -163,7 +167,16 @@ gavel() {
         gzip -dcf "$shares" >"$folder/shares.csv"
         set -- "$@" --set "shares=$folder/shares.csv"
     fi
-    case $policy in fifo | max_min_fairness) set -- "$@" --set sees_speed=off ;; esac
+    # The program shuffles the device types under policies that do not know speeds, and reads those of
+    # v100 where it needs any.
+    case $policy in
+    *_perf* | *_packed | allox | gandiva) ;;
+    finish_time_fairness | min_total_duration)
+        [ -n "$shares" ] || [ "${cluster%%:*}" -gt 0 ] || refuse "the program's $policy reads speeds on v100, of which '$cluster' has none"
+        set -- "$@" --set sees_speed=off
+        ;;
+    *) set -- "$@" --set sees_speed=off ;;
+    esac
     case $policy in *_packed | gandiva) set -- "$@" --set packing=on ;; esac
     set -- "$@" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini"
     "$gsim" run "$@" --quiet --jobs-csv "$folder/jobs.csv" --format csv "$trace_file" >"$folder/result.csv"
@@ -361,6 +374,11 @@ pollux() {
     [ "$policy" = tiresias ] || cap_gpus
     pollux_goodput >"$folder/goodput.csv"
     pollux_cluster >"$folder/cluster.ini"
+    # What the program answers for placements without rows was asked on nodes of 4 GPUs alone.
+    case $policy,$(sed -n 's/^gpus = //p' "$folder/cluster.ini") in
+    tiresias,4 | optimus,4 | pollux*) ;;
+    *) echo "$0: '$cluster' has placements without rows, for which the nearest rows hold; the program interpolates" >&2 ;;
+    esac
     case $policy in
     tiresias | optimus) set -- --policy adaptdl --set "rule=$policy" ;;
     pollux) set -- --policy pollux ;;

@@ -442,9 +442,9 @@ static const struct gsim_param_def params[] = {
     {.name = "sees_speed",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "whether the objective knows how fast devices are; off: they are equal to max-min "
-             "(with reference=gavel, the program then shuffles the device types), and fifo takes a "
-             "random one of those that are free"},
+     .help = "whether the objective knows how fast devices are; off: a job is as fast on all as on "
+             "the first of the cluster on which it runs (with reference=gavel, the program then "
+             "shuffles the device types), and fifo takes a random one of those that are free"},
     {.name = "round",
      .type = GSIM_PARAM_TIME,
      .fallback = "360s",

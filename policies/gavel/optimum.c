@@ -148,14 +148,26 @@ double gavel_age_s(const struct gsim_ctx *ctx, const struct gavel *gavel, uint32
     return gavel->now_s - (double)ctx->view->trace->submit_ns[number] / (double)GSIM_NS_PER_S;
 }
 
+/* An objective that does not know how fast devices are takes a job to be as fast on all of them as
+ * on the first on which it runs: its iterations left are set beside seconds. Max-min has only
+ * ratios of one job's speeds, where the program of the reference takes 1. */
+static double alike_per_s(const struct gavel *gavel, const struct gavel_job *job) {
+    if (gavel->objective == GAVEL_MAX_MIN || gavel->objective == GAVEL_WATER_FILLING)
+        return 1;
+    for (uint32_t type = 0; type < gavel->n_types; type++)
+        if (job->per_s[type] > 0)
+            return job->per_s[type];
+    return 0;
+}
+
 /* Steps per second with a part of the cluster like that of each other job. */
 static double isolated_per_s(const struct gavel *gavel, const struct gavel_job *job) {
-    double sum = 0, per_s = 0;
+    double sum = 0, per_s = 0, alike = alike_per_s(gavel, job);
     for (uint32_t t = 0; t < gavel->n_types; t++) {
         uint32_t type = gavel->by_name[t];
         double share = (double)gavel->n_gpus[type] / gavel->n_live / job->gpus;
         sum += share;
-        per_s += share * job->per_s[type];
+        per_s += share * (gavel->knows_speed ? job->per_s[type] : alike);
     }
     return per_s / (sum > 1 ? sum : 1);
 }
@@ -175,10 +187,11 @@ static double alone_s(const struct gsim_ctx *ctx, const struct gavel *gavel,
  * for equal also where the job does not run. */
 static void set_speeds(const struct gavel *gavel, const struct gavel_job *job, const double *own,
                        double *per_s) {
+    double alike = alike_per_s(gavel, job);
     for (uint32_t type = 0; type < gavel->n_types; type++) {
         per_s[type] = own[type];
         if (!gavel->knows_speed)
-            per_s[type] = gavel->is_reference || per_s[type] > 0;
+            per_s[type] = gavel->is_reference || per_s[type] > 0 ? alike : 0;
         if (!gavel->is_reference && gavel->n_gpus[type] < job->gpus)
             per_s[type] = 0;
     }

@@ -13,6 +13,8 @@
 #define NO_PRICE 1e-7
 /* How much a level that was reached is lowered, so that rounding does not make it unreachable. */
 #define LOWERED (1 - 1e-10)
+/* Where it does: a programme promises its rows to 1e-7 alone (policies/lib/lp.h). */
+#define AS_PROMISED (1 - 1e-7)
 enum { MOST_STEPS = 200 };
 
 static uint32_t column_of(const struct gsim_shares *s, uint32_t entry, uint32_t type) {
@@ -398,6 +400,17 @@ static uint32_t fill_up(struct gsim_shares *s, struct gsim_share_target *target,
     return n;
 }
 
+/* As raise, with floors that the last programme reached. */
+static enum gsim_lp_end raise_from_floors(struct gsim_shares *s, struct gsim_share_target *target,
+                                          double *level) {
+    enum gsim_lp_end end = raise(s, target, level);
+    if (end != GSIM_LP_INFEASIBLE)
+        return end;
+    for (uint32_t job = 0; job < s->n_jobs; job++)
+        target[job].floor *= AS_PROMISED;
+    return raise(s, target, level);
+}
+
 /* Sets the demands of jobs that can get more; false: there is none. */
 static bool next_demands(const struct gsim_shares *s, struct gsim_share_target *target,
                          const bool *is_full) {
@@ -429,7 +442,7 @@ enum gsim_lp_end gsim_shares_water_fill(struct gsim_shares *s) {
         begin_filling(s, target, is_full);
     s->value = 0;
     for (; end == GSIM_LP_OPTIMAL && next_demands(s, target, is_full); is_first = false) {
-        end = raise(s, target, &level);
+        end = raise_from_floors(s, target, &level);
         if (end != GSIM_LP_OPTIMAL)
             break;
         s->value = is_first ? level : s->value;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/synergy/round.h"
+
+#include <float.h>
+
 #include "policies/synergy/order.h"
 #include "policies/synergy/servers.h"
 #include "policies/synergy/tune.h"
@@ -131,9 +134,16 @@ static void name_gpus(const struct gsim_ctx *ctx, struct synergy *synergy, uint3
     job->had = job->each;
 }
 
-/* The iterations that fit into a round; one that lacks less than a part in 10^9 of itself does. */
+/* The iterations that fit into a round, as the program divides: by the time of one, where 300 s by
+ * 0.30000000000000004 s are 999. Of the times that have this speed the shortest counts, since the
+ * time itself is not known; four at most have one reciprocal. */
 static int64_t fitting(const struct synergy *synergy, double per_s) {
-    return (int64_t)(per_s * ((double)synergy->round_ns / (double)GSIM_NS_PER_S) + 1e-9);
+    enum { MOST_ALIKE = 4 };
+    const double before = 1 - DBL_EPSILON / 2; /* the next smaller number */
+    double iteration_s = 1 / per_s;
+    for (int i = 0; i < MOST_ALIKE && !(1 / (iteration_s * before) > per_s); i++)
+        iteration_s *= before;
+    return (int64_t)((double)synergy->round_ns / (double)GSIM_NS_PER_S / iteration_s);
 }
 
 /* The speed that the round gives the job. */
@@ -159,7 +169,7 @@ void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct sy
         if (!job->is_chosen)
             continue;
         job->now_per_s = speed_of(job);
-        job->round_iterations = fitting(synergy, job->now_per_s);
+        job->round_iterations = synergy->is_reference ? fitting(synergy, job->now_per_s) : 0;
         if (!job->is_placed)
             name_gpus(ctx, synergy, synergy->order[i]);
     }

@@ -368,6 +368,21 @@ pairs bad.csv ideal,m,1,,4 ideal,m,1,m,3 ideal,m,1,m,2
 expect "a pair that stands twice" 3 "model 'm' beside 'm' stands twice for 1 GPUs of ideal" \
     "$gsim" run --policy fifo --device ideal --rates "$tmp/bad.csv" "$tmp/trace.csv"
 
+# Where all devices are equal, an objective that does not know how fast they are gives what it gives else.
+printf 'job_id,submit_s,gpus,model,iterations\na,0,1,fast,100000\nb,0,1,slow,10000\nc,0,1,slow,20000\nd,500,1,fast,400000\n' >"$tmp/unlike.csv"
+printf 'device,model,gpus,iterations_per_s\nideal,fast,1,100\nideal,slow,1,1\n' >"$tmp/unlike_rates.csv"
+while read -r objective until; do
+    for sees in on off; do
+        policy=gavel ends "$objective of equal devices, sees_speed=$sees" "$until" --set "objective=$objective" \
+            --set "sees_speed=$sees" --device ideal --gpus-per-node 2 --rates "$tmp/unlike_rates.csv" "$tmp/unlike.csv"
+    done
+done <<'O'
+makespan 4600.000000000 15400.000000000 20000.000000000 13360.000000000
+finish-time 1360.000000000 12520.000000000 22880.000000000 6880.000000000
+max-sum 1000.000000000 11800.000000000 23600.000000000 4720.000000000
+max-min 1360.000000000 12520.000000000 22880.000000000 7240.000000000
+O
+
 # A policy from outside, which lets all jobs share: each on its own number of GPUs, from GPU 0 on.
 cat >"$tmp/share.py" <<'P'
 import json, sys
@@ -637,6 +652,23 @@ got=$(GSIM=$gsim sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$t
     "1 servers x 8 GPUs, 40 CPUs, 600 GB" FIFO mode=fair)
 case $got in *'"last_end_s": 900.0'*) echo "ok CPUs beyond three do not count in mode=fair" ;; *)
     echo "not ok CPUs beyond three do not count in mode=fair: $got" ;;
+esac
+# Some traces have a header, which is no row.
+while read -r simulator trace policy cluster; do
+    got=$(GSIM=$gsim sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" "$simulator" "$trace, first 3 rows" \
+        "$cluster" "$policy")
+    case $got in *'"jobs": 3}') echo "ok the first rows of a trace of $simulator" ;; *) echo "not ok the first rows of a trace of $simulator: $got" ;; esac
+done <<'R'
+gavel gavel/single60.trace isolated 3:3:3
+synergy synergy/dyn120.csv FIFO 4 servers x 8 GPUs, 24 CPUs, 500 GB
+elasticflow elasticflow/100jobs_1500lam.csv ef 16 nodes x 8 GPUs
+pollux pollux/workloads/workload-1.csv tiresias 16 nodes x 4 GPUs
+R
+# The floors of one programme, from the one before, are beyond what it reaches by rounding.
+got=$(GSIM=$gsim sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" gavel "gavel/multi400.trace, first 14 rows" \
+    12:12:12 max_min_fairness_water_filling_packed 2>&1)
+case $got in *'"jobs": 14}') echo "ok water filling with pairs of gangs, programme after programme" ;; *)
+    echo "not ok water filling with pairs of gangs, programme after programme: $got" ;;
 esac
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" edf T4 60 ep
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" ef T4 60 ep

@@ -6,9 +6,10 @@
 
 muri    every end, with matchings found by trying all (Zhao et al., SIGCOMM 2022, section 4)
 gavel   ends under water-filling beside a fluid that is shared by weights, of users too (Narayanan et al., OSDI 2020)
-rules_*.py: types of GPUs, pairs of jobs, rounds by a rule and rounds of its program under gavel; types under themis,
-elasticflow, synergy and sia; spare GPUs of elasticflow; jobs that learn under optimus, pollux and sia; what pollux'
-search finds; plans of shockwave with and without phases; profiles and the line of lucid
+rules_*.py: types of GPUs, pairs of jobs, rounds by a rule and rounds of its program under gavel; rounds of its program
+under synergy; types under themis, elasticflow, synergy and sia; spare GPUs of elasticflow; jobs that learn under optimus,
+pollux and sia, and on several GPUs, nodes and types; what pollux' search finds; plans of shockwave with and without
+phases; profiles and the line of lucid
 """
 import csv
 import functools
@@ -23,6 +24,7 @@ from rules_elasticflow import elasticflow, elasticflow_spare
 from rules_gavel import pairs, types
 from rules_gavel_default import gavel_default, gavel_fifo_pairs
 from rules_gavel_rounds import gavel_rounds
+from rules_learners import learners
 from rules_lucid import lucid, lucid_pairs
 from rules_pollux import optimus, pollux
 from rules_pollux_search import pollux_search
@@ -30,6 +32,7 @@ from rules_shockwave import shockwave, shockwave_phases
 from rules_sia import sia
 from rules_sia_learners import sia_learners
 from rules_synergy import synergy, synergy_ftf, synergy_las
+from rules_synergy_program import synergy_program
 from rules_themis import themis
 
 GSIM = os.path.abspath(sys.argv[1])
@@ -52,6 +55,7 @@ def run(rows, *words):
 # --- muri -----------------------------------------------------------------------------------------
 SLOTS = 4
 SLOWER = {2: 1.33 / 1.015, 3: 1.5 / 1.015, 4: 1.37 / 1.015}  # by the number of jobs, as Muri's authors measured
+SLOWER_IN_ORDER = {**SLOWER, 4: 1.3 / 1.015}
 
 
 def length_of_round(ring):
@@ -80,10 +84,10 @@ def together(stages):
     return best
 
 
-def iteration(packing):
+def iteration(packing, slower=None):
     """As a decision expects it; on device ideal the interleaving itself costs nothing."""
     stages = tuple(job["stages"] for job in packing)
-    return packing[0]["iteration"] if len(packing) == 1 else together(stages) * SLOWER[len(packing)]
+    return packing[0]["iteration"] if len(packing) == 1 else together(stages) * (slower or SLOWER)[len(packing)]
 
 
 def heaviest(packings):
@@ -136,12 +140,31 @@ def pair_up(packings, width, demand, gpus):
     return out, demand
 
 
-def packings_of(jobs, gpus):
+def in_order(widths, demand, gpus):
+    """Four after four of a width share GPUs, as long as not all fit."""
+    out = []
+    for width, packings in widths:
+        made = []
+        for at in range(0, len(packings), SLOTS):
+            made.append(packings[at])
+            for packing in packings[at + 1:at + SLOTS]:
+                if demand > gpus:
+                    made[-1] = made[-1] + packing
+                    demand -= width
+                else:
+                    made.insert(len(made) - 1, packing)
+        out.append((width, made))
+    return out
+
+
+def packings_of(jobs, gpus, rule):
     """The packings that run."""
-    jobs = sorted(jobs, key=lambda job: job["rank"])
+    jobs, slower = sorted(jobs, key=lambda job: job["rank"]), SLOWER_IN_ORDER if rule == "in-order" else SLOWER
     widths = candidates(jobs, gpus)
     demand = sum(width * len(packings) for width, packings in widths)
-    for _ in range(SLOTS):
+    if rule == "in-order":
+        widths = in_order(widths, demand, gpus)
+    for _ in range(SLOTS if rule != "in-order" else 0):
         for i, (width, packings) in enumerate(widths):
             packings, demand = pair_up(packings, width, demand, gpus)
             widths[i] = width, packings
@@ -150,7 +173,7 @@ def packings_of(jobs, gpus):
     split = []
     for _, packings in widths:
         for packing in packings:
-            is_slower = iteration(packing) > sum(job["iteration"] for job in packing)
+            is_slower = iteration(packing, slower) > sum(job["iteration"] for job in packing)
             split += [[job] for job in packing] if is_slower else [packing]
     runs = []
     for packing in sorted(split, key=lambda packing: min(job["rank"] for job in packing)):
@@ -177,18 +200,19 @@ def muri_ends(jobs, gpus, rule):
             active.append(coming.pop(0))
         for job in active:
             job["rank"] = (job["left"] if rule == "muri-s" else job["had"]) * job["gpus"]
-        runs = packings_of(active, gpus)
+        runs = packings_of(active, gpus, rule)
     return [job["end"] for job in jobs]
 
 
 def muri(draw, run):
     """Iterations are some ms, after which a job stops: ends are within 2 s."""
-    gpus, rule = draw.choice([1, 2, 3, 4]), draw.choice(["muri-s", "muri-l"])
+    gpus, rule = draw.choice([1, 2, 3, 4, 8]), draw.choice(["muri-s", "muri-l", "in-order"])
+    widths = [width for width in (1, 1, 1, 2, 2, 4) if width <= gpus]
     jobs = []
     for submit in sorted(draw.randrange(2000000) / 1000 for _ in range(draw.randint(3, 11))):
         stages = tuple(draw.randrange(200, 3000) / 1e6 for _ in range(3))
         jobs.append({"submit": submit, "left": float(draw.randint(100, 5000)), "had": 0, "stages": stages,
-                     "gpus": draw.choice([1, 1, 1, 2]) if gpus > 1 else 1,
+                     "gpus": draw.choice(widths),
                      "iteration": round(sum(stages) * draw.choice([1, 1, 1.2]), 9)})
     rows = [("job_id", "submit_s", "duration_s", "gpus", "iteration_ms", "stage_host_ms", "stage_gpu_ms", "stage_net_ms")]
     rows += [(i, job["submit"], job["left"], job["gpus"], *("%.6f" % (1000 * time) for time in
@@ -278,8 +302,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for hold in (muri, water_filling, water_filling_users, types, pairs, gavel_rounds, gavel_default, gavel_fifo_pairs, themis,
-                     elasticflow, elasticflow_spare, synergy, synergy_ftf, synergy_las, optimus, pollux, pollux_search, shockwave,
-                     shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
+                     elasticflow, elasticflow_spare, synergy, synergy_ftf, synergy_las, synergy_program, optimus, pollux,
+                     pollux_search, learners, shockwave, shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
             seeds = [*range(CASES), *FOUND.get(hold, [])]
             found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), len(seeds)))

@@ -562,6 +562,56 @@ static void test_owners(void **state) {
         expect_close(1 + f->entry[job].share[0], 1 + expected[job], 1e-6);
 }
 
+/* Pairs of jobs with equal gangs, at 0.4 to 0.9 of their speeds. */
+static void draw_pairs(struct fixture *f, struct gsim_random *random) {
+    for (uint32_t a = 0; a < f->shares.n_jobs; a++)
+        for (uint32_t b = a + 1; b < f->shares.n_jobs; b++) {
+            double of_a[TYPES], of_b[TYPES];
+            if (f->job[a].gpus < f->job[b].gpus || f->job[a].gpus > f->job[b].gpus)
+                continue;
+            for (int type = 0; type < TYPES; type++) {
+                double part_a = 0.4 + 0.1 * (double)gsim_random_below(random, 6);
+                double part_b = 0.4 + 0.1 * (double)gsim_random_below(random, 6);
+                of_a[type] = f->entry[a].per_s[0][type] * part_a;
+                of_b[type] = f->entry[b].per_s[0][type] * part_b;
+            }
+            add_pair(f, a, b, of_a, of_b);
+        }
+}
+
+/* Water filling with pairs, with owners: one that has all jobs changes nothing, and neither do as
+ * many as there are jobs, each with the weight of its own. How fast jobs are is unique, however
+ * they are paired. */
+static void test_owners_of_pairs(void **state) {
+    struct fixture *f = *state;
+    struct gsim_random random;
+    gsim_random_seed(&random, 8, 0, "shares");
+    for (int i = 0; i < 60 / TEST_FEWER; i++) {
+        double speed[MOST_JOBS];
+        struct gsim_share_entity one = {.weight = 5}, each[MOST_JOBS];
+        draw_jobs(f, &random);
+        draw_pairs(f, &random);
+        assert_int_equal(gsim_shares_water_fill(&f->shares), GSIM_LP_OPTIMAL);
+        expect_fits(f);
+        for (uint32_t job = 0; job < f->shares.n_jobs; job++) {
+            speed[job] = speed_of(f, job);
+            each[job] = (struct gsim_share_entity){.weight = f->job[job].weight};
+        }
+        f->shares.entity = &one;
+        assert_int_equal(gsim_shares_water_fill(&f->shares), GSIM_LP_OPTIMAL);
+        expect_fits(f);
+        for (uint32_t job = 0; job < f->shares.n_jobs; job++) {
+            expect_close(speed_of(f, job), speed[job], 1e-6);
+            f->job[job].entity = job;
+        }
+        f->shares.entity = each;
+        assert_int_equal(gsim_shares_water_fill(&f->shares), GSIM_LP_OPTIMAL);
+        expect_fits(f);
+        for (uint32_t job = 0; job < f->shares.n_jobs; job++)
+            expect_close(speed_of(f, job), speed[job], 1e-6);
+    }
+}
+
 /* Two jobs on one GPU, each at 0.8 of its speed beside the other: both have 0.8, not 0.5. */
 static void test_pairs(void **state) {
     struct fixture *f = *state;
@@ -616,6 +666,7 @@ int main(void) {
         TEST(test_equal_jobs_as_one),
         TEST(test_water_filling),
         TEST(test_owners),
+        TEST(test_owners_of_pairs),
         TEST(test_pairs),
         TEST(test_jobs_that_run_nowhere),
     };
