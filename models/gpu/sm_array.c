@@ -33,20 +33,6 @@ struct array {
     uint8_t parting[GSIM_ARRAY_SMS_MAX];
 };
 
-/* The end of the SMs from this one on that have as many blocks as it has. */
-static int64_t end_of_run(const uint8_t *blocks, int64_t sm, int64_t end) {
-    uint64_t alike = blocks[sm] * UINT64_C(0x0101010101010101), eight;
-    int64_t next = sm + 1;
-    for (; next + (int64_t)sizeof eight <= end; next += (int64_t)sizeof eight) {
-        memcpy(&eight, &blocks[next], sizeof eight);
-        if (eight != alike)
-            break;
-    }
-    while (next < end && blocks[next] == blocks[sm])
-        next++;
-    return next;
-}
-
 /* SMs beside each other with as many blocks. */
 struct run {
     int64_t first, n;
@@ -61,7 +47,7 @@ struct runs {
 static void find_runs(const uint8_t *blocks, int64_t first, int64_t end, struct runs *out) {
     out->n = 0;
     for (int64_t sm = first, next; sm < end; sm = next) {
-        next = end_of_run(blocks, sm, end);
+        next = gsim_sm_end_of_run(blocks, sm, end);
         out->run[out->n++] = (struct run){sm, next - sm, blocks[sm]};
     }
 }
@@ -96,9 +82,9 @@ static void level_down(uint8_t *blocks, int64_t first, int64_t end, int64_t keep
 /* The end of the SMs from this one on that hold as much of each kernel as it does, and are parted
  * alike. */
 static int64_t end_of_alike(const struct array *array, int64_t sm, int64_t end) {
-    end = end_of_run(array->parting, sm, end);
+    end = gsim_sm_end_of_run(array->parting, sm, end);
     for (uint32_t i = 0; i < array->n_holders; i++)
-        end = end_of_run(array->kernels[array->holder[i]].held->blocks, sm, end);
+        end = gsim_sm_end_of_run(array->kernels[array->holder[i]].held->blocks, sm, end);
     return end;
 }
 
@@ -527,10 +513,14 @@ static bool hold_back(struct array *array, uint16_t number) {
 /* --- how SMs are parted ----------------------------------------------------------------------- */
 
 /* Of SMs of which nothing is known yet. */
-static void recall_of(struct array *array, const struct gsim_sm_kernel *kernel) {
-    const struct gsim_sm_held *held = kernel->held;
-    for (int64_t sm = 0; held->sees_parting > 0 && sm < GSIM_ARRAY_SMS_MAX; sm++)
-        array->parting[sm] = array->parting[sm] > 0 ? array->parting[sm] : held->parting[sm];
+static void recall_of(uint8_t *restrict parting, const struct gsim_sm_held *held) {
+    const uint8_t *restrict was = held->parting;
+    if (held->sees_parting == 0)
+        return;
+    for (int sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++) {
+        uint8_t seen = was[sm];
+        parting[sm] = parting[sm] > 0 ? parting[sm] : seen;
+    }
 }
 
 /* How SMs are parted, by kernels that have blocks there and, where these have just gone, by those
@@ -538,18 +528,30 @@ static void recall_of(struct array *array, const struct gsim_sm_kernel *kernel) 
 static void recall_parting(struct array *array) {
     memset(array->parting, 0, sizeof array->parting);
     for (uint32_t i = 0; i < array->n_holders; i++)
-        recall_of(array, &array->kernels[array->holder[i]]);
+        recall_of(array->parting, array->kernels[array->holder[i]].held);
     for (uint32_t i = 0; i < array->n; i++)
         if (array->kernels[i].held->n == 0)
-            recall_of(array, &array->kernels[i]);
+            recall_of(array->parting, array->kernels[i].held);
 }
 
 /* Blocks on SMs of this parting, or of later ones. */
 static uint32_t blocks_from(const struct gsim_sm_held *held, uint8_t parting) {
     uint32_t n = 0;
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
-        n += held->parting[sm] >= parting ? held->blocks[sm] : 0;
+    for (int sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++) {
+        uint8_t blocks = held->blocks[sm];
+        n += held->parting[sm] >= parting ? blocks : 0;
+    }
     return n;
+}
+
+static void forget_empty(uint8_t *restrict parting, const uint8_t *restrict some) {
+    for (int sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        parting[sm] = some[sm] > 0 ? parting[sm] : 0;
+}
+
+static void add_blocks(uint8_t *restrict some, const uint8_t *restrict blocks) {
+    for (int sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        some[sm] |= blocks[sm];
 }
 
 /* Kernels that have blocks on SMs, and those that wait, see which of them are not empty and how
@@ -558,10 +560,8 @@ static void show_parting(struct array *array) {
     uint8_t some[GSIM_ARRAY_SMS_MAX] = {0};
     uint8_t little_l1 = gsim_sm_parting_of_little_l1(array->sm.shared_bytes);
     for (uint32_t i = 0; i < array->n_holders; i++)
-        for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
-            some[sm] |= array->kernels[array->holder[i]].held->blocks[sm];
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
-        array->parting[sm] = some[sm] > 0 ? array->parting[sm] : 0;
+        add_blocks(some, array->kernels[array->holder[i]].held->blocks);
+    forget_empty(array->parting, some);
     for (uint32_t i = 0; i < array->n; i++) {
         struct gsim_sm_kernel *kernel = &array->kernels[i];
         memcpy(kernel->held->parting, array->parting, sizeof array->parting);

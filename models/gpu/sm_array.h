@@ -52,6 +52,20 @@ static inline bool gsim_sm_set_has(const struct gsim_sm_set *set, int64_t sm) {
     return set->word[sm / 64] >> (sm % 64) & 1;
 }
 
+/* The end of the SMs from this one on that have as much as it has, a byte for each SM. */
+static inline int64_t gsim_sm_end_of_run(const uint8_t *has, int64_t sm, int64_t end) {
+    uint64_t alike = has[sm] * UINT64_C(0x0101010101010101), eight;
+    int64_t next = sm + 1;
+    for (; next + (int64_t)sizeof eight <= end; next += (int64_t)sizeof eight) {
+        memcpy(&eight, &has[next], sizeof eight);
+        if (eight != alike)
+            break;
+    }
+    while (next < end && has[next] == has[sm])
+        next++;
+    return next;
+}
+
 /* What a kernel puts on the SMs of its lane; part of the lane's state. */
 struct gsim_sm_held {
     uint8_t blocks[GSIM_ARRAY_SMS_MAX]; /* by SM of the space */

@@ -13,10 +13,17 @@
 
 enum pipe { ISSUE = 0, TENSOR, PIPES };
 
-/* The parts of the slots of each SM that are taken, by kernels up to now: those of each pipe in 32
- * bits of one number, so that both are compared and added at once. */
-struct taken {
-    uint64_t ppms[GSIM_ARRAY_SMS_MAX];
+/* SMs beside each other that have as many blocks of each kernel, and the parts of the slots of each
+ * of them that are taken, by kernels up to now: those of each pipe in 32 bits of one number, so
+ * that both are compared and added at once. */
+struct area {
+    uint8_t first, n;
+    uint64_t taken_ppms;
+};
+
+struct areas {
+    struct area area[GSIM_ARRAY_SMS_MAX];
+    uint32_t n;
 };
 
 enum { BITS_OF_PIPE = 32 };
@@ -79,7 +86,7 @@ static uint64_t longer_q32(const struct want *want, int64_t taken_ppm) {
 /* How the kernel's blocks are on one SM, and what was taken there before. */
 struct spot {
     uint8_t blocks;
-    uint64_t before_ppms, takes_ppms; /* as in struct taken */
+    uint64_t before_ppms, takes_ppms; /* as in struct area */
     uint64_t longer_q32;
     uint64_t done_q32; /* by its blocks here, in the time that one takes alone */
 };
@@ -106,29 +113,41 @@ static struct spot look_at(const struct gsim_sm_kernel *kernel, const struct gsi
 /* A kernel of which all blocks are there is over with the slowest of them; else blocks follow where
  * others end. */
 static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
-                      int64_t sms, struct taken *taken) {
+                      struct areas *areas) {
     const struct gsim_sm_held *held = kernel->held;
     struct spot spot = {.blocks = 0};
     uint64_t all = 0, most = GSIM_RATE_ONE;
-    for (int64_t sm = 0; sm < sms; sm++) {
-        uint8_t blocks = held->blocks[sm];
+    for (uint32_t i = 0; i < areas->n; i++) {
+        struct area *area = &areas->area[i];
+        uint8_t blocks = held->blocks[area->first];
         if (blocks == 0)
             continue;
-        if (blocks != spot.blocks || taken->ppms[sm] != spot.before_ppms) {
-            spot = look_at(kernel, alone, taken->ppms[sm], blocks);
+        if (blocks != spot.blocks || area->taken_ppms != spot.before_ppms) {
+            spot = look_at(kernel, alone, area->taken_ppms, blocks);
             most = spot.longer_q32 > most ? spot.longer_q32 : most;
         }
-        taken->ppms[sm] += spot.takes_ppms;
-        all += spot.done_q32;
+        area->taken_ppms += spot.takes_ppms;
+        all += spot.done_q32 * area->n;
     }
     if (held->pace >= gsim_sm_kernel_blocks(kernel) || all == 0)
         return most;
     return (uint64_t)(((gsim_u128)held->n << 64) / all);
 }
 
+static void find_areas(const struct gsim_sm_kernel *kernels, const struct line *line, int64_t sms,
+                       struct areas *out) {
+    out->n = 0;
+    for (int64_t sm = 0, next; sm < sms; sm = next) {
+        next = sms;
+        for (uint32_t i = 0; i < line->n; i++)
+            next = gsim_sm_end_of_run(kernels[line->number[i]].held->blocks, sm, next);
+        out->area[out->n++] = (struct area){(uint8_t)sm, (uint8_t)(next - sm), 0};
+    }
+}
+
 void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                         const struct gsim_sm_alone *alone, uint32_t n) {
-    struct taken taken;
+    struct areas areas;
     struct line line;
     line.n = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -137,10 +156,10 @@ void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *k
             join(&line, kernels, (uint16_t)i);
     }
     if (line.n > 0)
-        memset(taken.ppms, 0, (size_t)space->sms * sizeof *taken.ppms);
+        find_areas(kernels, &line, space->sms, &areas);
     for (uint32_t i = 0; i < line.n; i++) {
         uint16_t number = line.number[i];
-        uint64_t longer = crowd(&kernels[number], &alone[number], space->sms, &taken);
+        uint64_t longer = crowd(&kernels[number], &alone[number], &areas);
         kernels[number].crowded_q32 = longer > GSIM_RATE_ONE ? longer : GSIM_RATE_ONE;
     }
 }
