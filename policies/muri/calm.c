@@ -76,7 +76,7 @@ void muri_calm_note(struct muri *muri) {
 
 /* The jobs of the order stand by width, and by rank: of two of one width the first one stays first
  * while both run, or neither does. */
-static bool stands_before(const struct muri_job *a, const struct muri_job *b) {
+static bool is_in_order(const struct muri_job *a, const struct muri_job *b) {
     return a->gpus > b->gpus || (a->gpus == b->gpus && a->rank <= b->rank);
 }
 
@@ -89,7 +89,7 @@ static void insert(const struct gsim_ctx *ctx, struct muri *muri, uint32_t numbe
         struct muri_job *other = at < to ? &muri->job[muri->order[at]] : NULL;
         if (other)
             other->rank = muri_own_rank(ctx, muri, other);
-        if (other && stands_before(other, &muri->job[number]))
+        if (other && is_in_order(other, &muri->job[number]))
             from = at + 1;
         else
             to = middle;
@@ -109,7 +109,7 @@ static void forget_dead(struct muri *muri, uint32_t most) {
 
 /* --- an event --------------------------------------------------------------------------------- */
 
-static void end_jobs(struct muri *muri) {
+static void take_ended(struct muri *muri) {
     for (uint32_t i = 0; i < muri->n_ended; i++) {
         struct muri_job *job = &muri->job[muri->ended[i]];
         job->is_active = false;
@@ -129,7 +129,7 @@ static bool list_arrivals(const struct gsim_ctx *ctx, struct muri *muri, uint32_
         uint32_t number = view->jobs.index[view->changes.arrived[i]], at = i;
         struct muri_job *job = &muri->job[number];
         job->rank = muri_own_rank(ctx, muri, job);
-        for (; at > 0 && !stands_before(&muri->job[list[at - 1]], job); at--)
+        for (; at > 0 && !is_in_order(&muri->job[list[at - 1]], job); at--)
             list[at] = list[at - 1];
         list[at] = number;
         const struct muri_job *before = at > 0 ? &muri->job[list[at - 1]] : NULL;
@@ -152,7 +152,7 @@ static void leave_calm(struct muri *muri) {
 
 bool muri_calm(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri) {
     uint32_t list[MOST_ARRIVALS], n = ctx->view->changes.n_arrived;
-    end_jobs(muri);
+    take_ended(muri);
     if (n > MOST_ARRIVALS || !list_arrivals(ctx, muri, list))
         return false;
     for (uint32_t i = 0; i < n; i++)

@@ -31,7 +31,7 @@ struct muri_lines {
     uint32_t *loose, n_loose; /* jobs that wait, and are stopping still */
 };
 
-static bool open_widths(struct gsim_ctx *ctx, struct muri *muri, struct muri_lines *lines) {
+static bool open_lines(struct gsim_ctx *ctx, struct muri *muri, struct muri_lines *lines) {
     for (uint32_t i = 0; i < muri->n_jobs; i++) {
         uint32_t gpus = muri->job[i].gpus, w = 0, at;
         while (w < lines->n && lines->width[w].gpus > gpus)
@@ -68,10 +68,10 @@ bool muri_line_open(struct gsim_ctx *ctx, struct muri *muri) {
     lines->moving = gsim_arena_array(ctx->arena, n, sizeof *lines->moving);
     lines->loose = gsim_arena_array(ctx->arena, n, sizeof *lines->loose);
     return lines->width && lines->touched && lines->moving && lines->loose &&
-           open_widths(ctx, muri, lines);
+           open_lines(ctx, muri, lines);
 }
 
-static struct muri_width *width_of(const struct muri *muri, uint32_t number) {
+static struct muri_width *line_of(const struct muri *muri, uint32_t number) {
     return &muri->lines->width[muri->job[number].width];
 }
 
@@ -91,7 +91,7 @@ void muri_line_note(struct muri *muri) {
     lines->n_gpus = lines->n_moving = lines->n_loose = 0;
     for (uint32_t i = 0; i < muri->n_order && muri->is_lined; i++) {
         struct muri_job *job = &muri->job[muri->order[i]];
-        struct muri_width *width = width_of(muri, muri->order[i]);
+        struct muri_width *width = line_of(muri, muri->order[i]);
         job->runs = job->has_wanted;
         if (job->runs) {
             muri->is_lined = width->n_running == width->n;
@@ -142,7 +142,7 @@ static uint32_t place_by_rank(const struct gsim_ctx *ctx, const struct muri *mur
 }
 
 static uint32_t place_of(const struct gsim_ctx *ctx, const struct muri *muri, uint32_t number) {
-    const struct muri_width *width = width_of(muri, number);
+    const struct muri_width *width = line_of(muri, number);
     uint32_t at = place_by_rank(ctx, muri, &muri->job[number], false);
     while (at < width->n && width->job[at] != number)
         at++;
@@ -152,10 +152,10 @@ static uint32_t place_of(const struct gsim_ctx *ctx, const struct muri *muri, ui
     return at;
 }
 
-static void end_jobs(struct muri *muri) {
+static void leave_lines(struct muri *muri) {
     for (uint32_t i = 0; i < muri->n_ended; i++) {
         struct muri_job *job = &muri->job[muri->ended[i]];
-        struct muri_width *width = width_of(muri, muri->ended[i]);
+        struct muri_width *width = line_of(muri, muri->ended[i]);
         uint32_t at = 0;
         if (!job->is_active)
             continue;
@@ -229,12 +229,12 @@ static void touch(struct muri *muri, struct muri_job *job, bool runs) {
     job->is_touched = true;
 }
 
-static void add_jobs(const struct gsim_ctx *ctx, struct muri *muri) {
+static void join_lines(const struct gsim_ctx *ctx, struct muri *muri) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; i < view->changes.n_arrived; i++) {
         uint32_t number = view->jobs.index[view->changes.arrived[i]];
         struct muri_job *job = &muri->job[number];
-        struct muri_width *width = width_of(muri, number);
+        struct muri_width *width = line_of(muri, number);
         job->rank = muri_own_rank(ctx, muri, job);
         job->came = i + 1;
         job->runs = false; /* its rank is new */
@@ -254,7 +254,7 @@ static void add_jobs(const struct gsim_ctx *ctx, struct muri *muri) {
 
 /* Jobs of different widths with equal ranks: the widest first, and after them those that have just
  * come. */
-static bool goes_before(const struct muri_job *a, const struct muri_job *b) {
+static bool is_ahead(const struct muri_job *a, const struct muri_job *b) {
     if (a->rank < b->rank || a->rank > b->rank)
         return a->rank < b->rank;
     return a->came != b->came ? a->came < b->came : a->gpus > b->gpus;
@@ -268,7 +268,7 @@ static struct muri_job *outermost(const struct muri *muri, bool runs) {
         if (runs ? width->n_running == 0 : width->n_running == width->n || width->is_closed)
             continue;
         struct muri_job *job = &muri->job[width->job[width->n_running - runs]];
-        if (!found || (runs ? goes_before(found, job) : goes_before(job, found)))
+        if (!found || (runs ? is_ahead(found, job) : is_ahead(job, found)))
             found = job;
     }
     return found;
@@ -278,7 +278,7 @@ static void take_back(struct muri *muri) {
     struct muri_lines *lines = muri->lines;
     for (;;) {
         struct muri_job *last = outermost(muri, true), *next = outermost(muri, false);
-        if (!last || (lines->n_gpus <= muri->n_up_gpus && !(next && goes_before(next, last))))
+        if (!last || (lines->n_gpus <= muri->n_up_gpus && !(next && is_ahead(next, last))))
             return;
         lines->width[last->width].n_running--;
         lines->n_gpus -= last->gpus;
@@ -386,11 +386,11 @@ static void move_jobs(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct
 }
 
 static bool decide_by_lines(const struct gsim_ctx *ctx, struct muri *muri) {
-    end_jobs(muri);
+    leave_lines(muri);
     bool do_fit = do_all_fit(ctx, muri);
     if (!do_fit && (!are_loose_settled(ctx, muri) || !renew_ranks(ctx, muri)))
         return false;
-    add_jobs(ctx, muri);
+    join_lines(ctx, muri);
     if (!do_fit)
         take_back(muri);
     take(muri);

@@ -174,7 +174,7 @@ GSIM_APART static void book_shared(struct gsim_core *core, const struct gsim_job
 }
 
 /* The job is on more or fewer GPUs than it asks for, or on another share of each. */
-GSIM_APART static void book_more(struct gsim_core *core, gsim_slot slot, int64_t held_ns) {
+GSIM_APART static void book_unasked(struct gsim_core *core, gsim_slot slot, int64_t held_ns) {
     const struct gsim_job *job = &core->jobs.info[slot];
     int64_t ppm = (int64_t)job->n_units * job->share_ppm -
                   (int64_t)core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
@@ -188,7 +188,7 @@ void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
     int64_t held_ns = core->view.now_ns - own->held_since_ns;
     if (gsim_rarely(job->n_units != job->gpus || job->share_ppm != GSIM_PPM) &&
         !core->cluster.is_pool)
-        book_more(core, slot, held_ns);
+        book_unasked(core, slot, held_ns);
     if (gsim_rarely(core->cluster.is_pool))
         core->metrics.busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
     else if (gsim_rarely(own->is_sharing || job->share_ppm != GSIM_PPM))
