@@ -149,3 +149,19 @@ expect "a key without a section" 2 "is not SECTION.KEY=VALUE" "$gsim" serve --mo
 expect "a timeline that would be compressed" 2 "without compression" "$gsim" serve --models "$tmp/models.ini" --timeline "$tmp/t.json.gz" "$tmp/requests.csv"
 echo "something else" >"$tmp/mine.csv"
 expect "a file of something else stays" 2 "mine.csv: the file is there already; --force" "$gsim" serve --device ideal --models "$tmp/models.ini" --requests-csv "$tmp/mine.csv" "$tmp/requests.csv"
+
+# A server measured on an H200 (experiments/serving): steps and requests that gave up their blocks, in percent of those
+# measured, and the mean latency of all requests of the run with room for all.
+measured() { # run, further arguments: steps, preemptions and mean latency
+    run=$1
+    shift
+    "$gsim" serve --quiet --device h200 --models experiments/serving/models.ini "$@" "experiments/serving/$run.csv" |
+        awk -v steps="$(sed -n '1s/[^0-9]//gp' "experiments/serving/${run}_h200.csv")" -v latency="$(awk -F, '/^r[0-9]/ { s += $3; n++ } END { print s / n }' "experiments/serving/${run}_h200.csv")" \
+            -v gave_up="$(awk -F, '/^r[0-9]/ { s += $4 } END { print s }' "experiments/serving/${run}_h200.csv")" '
+            $1 == "steps" { steps = $2 / steps }
+            $1 == "preemptions" { gave_up = gave_up > 0 ? $2 / gave_up : $2 == 0 }
+            $1 == "latency_mean_s" { latency = $2 / latency }
+            END { print (steps > 0.94 && steps < 1.06), (gave_up > 0.95 && gave_up < 1.05), (latency > 0.92 && latency < 1.08) }'
+}
+check "a measured server with room for all" "1 1 1" "$(measured busy)"
+check "and steps and lost blocks of one with a full cache" "1 1" "$(measured full --spec llama.memory=18996002816B | cut -d ' ' -f 1,2)"
