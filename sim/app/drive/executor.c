@@ -358,7 +358,7 @@ static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     struct gsim_note *note = gsim_tasks_note(model, slot, GSIM_NOTE_START, now_ns, 0);
     if (note)
         gsim_note_place(note, from, about->units, about->n_units);
-    gsim_stop_costs_admit(model, slot, from, keep, now_ns);
+    gsim_stop_costs_admit(&model->tasks[slot].times, from, keep, now_ns);
     enum gsim_when when = gsim_stops_admit(model, slot, from, keep, now_ns);
     if (note)
         model->record.list[nth].value = when;
@@ -371,7 +371,7 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     struct gsim_note *note = gsim_tasks_note(model, slot, GSIM_NOTE_STOP, now_ns, 0);
     if (note)
         gsim_note_stop(note, stop, keep);
-    gsim_stop_costs_evict(model, slot, keep, now_ns);
+    gsim_stop_costs_evict(&model->tasks[slot].times, keep, now_ns);
     enum gsim_when when = gsim_stops_evict(model, slot, stop, keep, now_ns);
     if (note)
         model->record.list[nth].value = when;
@@ -478,7 +478,12 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     (void)units, (void)n_units;
     if (refuses_stop(model, slot, stop, keep))
         return (struct gsim_quote){0};
-    return gsim_stop_costs_quote(model, slot, keep, now_ns);
+    struct gsim_suspension_cost listed = gsim_tasks_listed_cost(model, slot, keep);
+    struct gsim_quote answer =
+        gsim_stop_costs_quote(&model->costs, &model->tasks[slot].times, keep, &listed);
+    if (keep == GSIM_KEEP_DISCARD)
+        answer.lost_ns = gsim_progress_ns(&model->progress[slot], now_ns);
+    return answer;
 }
 
 static uint64_t pace(struct gsim_model *model, gsim_slot slot) {

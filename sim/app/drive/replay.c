@@ -174,7 +174,7 @@ static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     struct gsim_note made = of_job(model, slot, GSIM_NOTE_START, now_ns);
     gsim_note_place(&made, from, about->units, about->n_units);
     const struct gsim_note *note = take(model, &made);
-    gsim_stop_costs_admit(model, slot, from, keep, now_ns);
+    gsim_stop_costs_admit(&model->tasks[slot].times, from, keep, now_ns);
     enum gsim_when when = note ? (enum gsim_when)note->value : GSIM_LATER;
     model->tasks[slot].phase = when == GSIM_AT_ONCE ? GSIM_PHASE_RUNNING : GSIM_PHASE_LOADING;
     return when;
@@ -185,7 +185,7 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     struct gsim_note made = of_job(model, slot, GSIM_NOTE_STOP, now_ns);
     gsim_note_stop(&made, stop, keep);
     const struct gsim_note *note = take(model, &made);
-    gsim_stop_costs_evict(model, slot, keep, now_ns);
+    gsim_stop_costs_evict(&model->tasks[slot].times, keep, now_ns);
     enum gsim_when when = note ? (enum gsim_when)note->value : GSIM_LATER;
     model->tasks[slot].keep = (uint8_t)keep;
     model->tasks[slot].phase = when == GSIM_AT_ONCE ? GSIM_PHASE_PAUSED : GSIM_PHASE_STOPPING;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stops and returns of jobs have taken in this run, by which a policy is answered what the next
- * ones would cost. All of it follows from times that the record has, so that a replay answers as
- * the run did. */
+/* What stops and returns of jobs have taken in this run, by which a policy is answered what the
+ * next ones would cost. All of it follows from times that the record has, so that a replay answers
+ * as the run did. */
 #ifndef GSIM_APP_STOP_COSTS_H
 #define GSIM_APP_STOP_COSTS_H
 
 #include "gsim/job.h"
-
-struct gsim_model;
+#include "models/jobs/suspension.h"
 
 /* Times of one kind, summed, and what the keys of the device say of them. */
 struct gsim_times_seen {
@@ -29,21 +28,23 @@ struct gsim_stop_times {
     uint8_t underway, keep;
 };
 
-void gsim_stop_costs_admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
-                           enum gsim_keep keep, int64_t now_ns);
-void gsim_stop_costs_evict(struct gsim_model *model, gsim_slot slot, enum gsim_keep keep,
+void gsim_stop_costs_admit(struct gsim_stop_times *times, enum gsim_state from, enum gsim_keep keep,
                            int64_t now_ns);
-/* What comes of these decisions. */
-void gsim_stop_costs_computes(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
-void gsim_stop_costs_halts(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
-void gsim_stop_costs_cleared(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
+void gsim_stop_costs_evict(struct gsim_stop_times *times, enum gsim_keep keep, int64_t now_ns);
+/* What comes of these decisions. `listed`: what the keys of the device say of times->keep. */
+void gsim_stop_costs_computes(struct gsim_stop_costs *costs, struct gsim_stop_times *times,
+                              const struct gsim_suspension_cost *listed, int64_t at_ns);
+void gsim_stop_costs_halts(struct gsim_stop_times *times, int64_t at_ns);
+void gsim_stop_costs_cleared(struct gsim_stop_costs *costs, const struct gsim_stop_times *times,
+                             const struct gsim_suspension_cost *listed, int64_t at_ns);
 
 /* A process that was only stopped goes on at once. A way that has been gone in this run costs as
  * much as it did; an image as much more or less as the keys of the device say of its size, and what
  * they say before there was one. A process that has to start anew takes as long as other returns
  * did, or as its first start, or as those of others; how long it takes to end is not known before
- * one has ended. */
-struct gsim_quote gsim_stop_costs_quote(const struct gsim_model *model, gsim_slot slot,
-                                        enum gsim_keep keep, int64_t now_ns);
+ * one has ended. Lost work is none of it. */
+struct gsim_quote gsim_stop_costs_quote(const struct gsim_stop_costs *costs,
+                                        const struct gsim_stop_times *times, enum gsim_keep keep,
+                                        const struct gsim_suspension_cost *listed);
 
 #endif

@@ -81,6 +81,22 @@ void gsim_tasks_write_record(struct gsim_model *model, bool is_due) {
     model->record.n = 0;
 }
 
+struct gsim_suspension_cost gsim_tasks_listed_cost(const struct gsim_model *model, gsim_slot slot,
+                                                   enum gsim_keep keep) {
+    const struct gsim_job *about = gsim_tasks_job(model, slot);
+    const struct gsim_model_setup *setup = &model->setup;
+    uint16_t type = about->n_units > 0 ? setup->type_of_gpu[about->units[0].gpu] : 0;
+    int64_t mem_bytes = gsim_trace_get(setup->trace, GSIM_COL_MEM_BYTES, about->index);
+    return gsim_suspension_cost(setup->profiles[type], GSIM_STOP_ITERATION, keep, mem_bytes, false);
+}
+
+static void note_cleared(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    const struct gsim_stop_times *times = &model->tasks[slot].times;
+    struct gsim_suspension_cost listed =
+        gsim_tasks_listed_cost(model, slot, (enum gsim_keep)times->keep);
+    gsim_stop_costs_cleared(&model->costs, times, &listed, at_ns);
+}
+
 void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
                        int64_t at_ns) {
     static const uint8_t note[] = {[GSIM_EVENT_COMPLETED] = GSIM_NOTE_COMPLETED,
@@ -93,7 +109,7 @@ void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event
     model->tasks[slot].driven.stops += kind == GSIM_EVENT_STOPPED;
     (void)gsim_tasks_note(model, slot, (enum gsim_note_kind)note[kind], at_ns, is_cut);
     if (kind == GSIM_EVENT_CLEARED)
-        gsim_stop_costs_cleared(model, slot, at_ns);
+        note_cleared(model, slot, at_ns);
     model->pending[model->n_pending++] = (struct gsim_pending){
         .at_ns = at_ns, .event = {.kind = kind, .slot = slot, .is_cut = is_cut}};
 }
@@ -215,10 +231,13 @@ void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate
     progress->rate_q32 = rate_q32;
     if (!turns)
         return;
+    struct gsim_stop_times *times = &model->tasks[slot].times;
+    struct gsim_suspension_cost listed =
+        gsim_tasks_listed_cost(model, slot, (enum gsim_keep)times->keep);
     if (rate_q32 > 0)
-        gsim_stop_costs_computes(model, slot, now_ns);
+        gsim_stop_costs_computes(&model->costs, times, &listed, now_ns);
     else
-        gsim_stop_costs_halts(model, slot, now_ns);
+        gsim_stop_costs_halts(times, now_ns);
     note_sharing(model, progress->since_ns);
     note_holders(model);
 }

@@ -101,6 +101,9 @@ struct gsim_note *gsim_tasks_note(struct gsim_model *model, gsim_slot slot,
 /* Hands the notes to the run's owner, if that is due, or there are many. */
 void gsim_tasks_write_record(struct gsim_model *model, bool is_due);
 
+/* What the keys of the device say that such a way out costs the job. */
+struct gsim_suspension_cost gsim_tasks_listed_cost(const struct gsim_model *model, gsim_slot slot,
+                                                   enum gsim_keep keep);
 /* An event that the engine is to hear of. */
 void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
                        int64_t at_ns);
