@@ -16,6 +16,8 @@ enum { PPM_PER_PERCENT = GSIM_PPM / 100 };
 /* Without a signal or a descriptor that wakes it, the executor looks about this often. */
 #define LOOK_NS (100 * GSIM_NS_PER_MS)
 #define LOOK_WITHOUT_PIDFD_NS (5 * GSIM_NS_PER_MS)
+/* It looks before a timer is served if it has not for so long. */
+#define LATE_NS (5 * GSIM_NS_PER_MS)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
@@ -267,6 +269,8 @@ static void report(struct gsim_model *model) {
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     int64_t next_ns;
+    /* jobs may have ended since, of which nothing is known yet */
+    bool is_late = gsim_tasks_wall_ns() - model->woken_ns > LATE_NS;
     note_busy(model);
     if (gsim_tasks_wall_ns() - model->woken_ns > LOOK_NS)
         report(model);
@@ -277,7 +281,8 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
         /* a timer of the policy is no reason to wait once no job is left and none comes */
         bool is_over = (horizon_ns == GSIM_NEVER || model->n_gone == model->setup.trace->n_jobs) &&
                        !is_alive(model);
-        if (next_ns < GSIM_NEVER || is_over || gsim_tasks_clock_ns(model) >= horizon_ns)
+        if (next_ns < GSIM_NEVER || is_over ||
+            (gsim_tasks_clock_ns(model) >= horizon_ns && !is_late))
             break;
         int64_t watched_ns = first_watch_ns(model);
         int64_t free_ns = gsim_tasks_wall_ns();
@@ -285,6 +290,7 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
         gsim_tasks_ask_usage(model);
         wait_until(model, watched_ns < horizon_ns ? watched_ns : horizon_ns, free_ns);
         serve_all(model);
+        is_late = false;
     }
     end_wait(model, next_ns, horizon_ns);
     return next_ns;
