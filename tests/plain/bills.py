@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from results import POLICIES, ns, quantile, spans_of
+from results import POLICIES, ns, quantile, spans_of, tell
 
 HEADER = ("job_id", "submit_s", "iterations", "gpu_ms", "host_gap_ms", "gpus", "mem_gib", "deadline_s", "limit_s", "user")
 PRICE, BUSY_W, IDLE_W = 2.5, 400, 51
@@ -232,10 +232,7 @@ def main():
         for seed in range(args.first, args.first + args.draws):
             with tempfile.TemporaryDirectory() as folder:
                 breaks += [f"{seed}: {text}" for text in differences(os.path.abspath(args.gsim), seed, (policy, other), folder)]
-        print(f"{'not ok' if breaks else 'ok'} {policy}: bills of {args.draws} reports as summed plainly")
-        for text in breaks[:5]:
-            print(f"# {text}")
-        failed |= bool(breaks)
+        failed |= tell(f"{policy}: bills of {args.draws} reports as summed plainly", breaks)
     return int(failed)
 
 

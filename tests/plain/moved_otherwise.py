@@ -38,17 +38,12 @@ class MovedOtherwise(MovedTurns):
         return wanted
 
     def move(self, job, since, planned):
-        wanted, n_in, n_out = self.wants(job), 0, 0
+        wanted = self.wants(job)
         for nth in wanted:
             if (job, nth) in self.there:
                 self.use(job, nth)
         missing = [(nth, job.chunks[nth]) for nth in wanted if (job, nth) not in self.there]
-        for nth, was in missing:
-            if len(self.there) == self.costs["hbm"] // self.costs["chunk"]:
-                n_out += self.put_out(job, wanted)
-            n_in += was == "host"
-            job.chunks[nth] = "clean" if was == "host" else "dirty"
-            self.use(job, nth)
+        n_in, n_out = self.take_in(job, missing, wanted)
         now = starts = since + planned
         if n_in or n_out:
             takes = self.copies(n_in, n_out)

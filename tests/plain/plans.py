@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from results import tell
+
 MOST, PRICE, BUSY_W, IDLE_W = 6, 2.5, 400, 51
 POLICIES = ("fifo", "easy-backfill", "srtf", "fairshare", "las")
 # Student's distribution of 1 to 4 degrees of freedom, less a half
@@ -154,10 +156,7 @@ def main():
         for seed in range(args.first, args.first + args.draws):
             with tempfile.TemporaryDirectory() as folder:
                 breaks += [f"{seed}: {text}" for text in differences(os.path.abspath(args.gsim), seed, policy, folder)]
-        print(f"{'not ok' if breaks else 'ok'} {policy}: {args.draws} plans as of all numbers of nodes")
-        for text in breaks[:5]:
-            print(f"# {text}")
-        failed |= bool(breaks)
+        failed |= tell(f"{policy}: {args.draws} plans as of all numbers of nodes", breaks)
     return int(failed)
 
 

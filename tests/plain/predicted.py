@@ -42,19 +42,25 @@ class Predicted(Tasks):
         places = {other: place for place, other in enumerate(self.jobs[at:] + self.jobs[:at])}
         return max(others, key=lambda its: (places[its[0]], its[1]))
 
-    def move_in(self, job):
-        wanted, n_in, n_out = self.predicts(job), 0, 0
-        for nth in wanted:
-            if (job, nth) in self.there:
-                self.use(job, nth)
-        missing = [(nth, job.chunks[nth]) for nth in wanted if (job, nth) not in self.there]
-        missing = missing[:max(0, self.costs["hbm"] // self.costs["chunk"] - len(wanted) + len(missing))]  # as far as there is room
+    def take_in(self, job, missing, wanted):
+        """Chunks come, and others go out for them: how many are copied in, and out."""
+        n_in = n_out = 0
         for nth, was in missing:
             if len(self.there) == self.costs["hbm"] // self.costs["chunk"]:
                 n_out += self.put_out(job, wanted)
             n_in += was == "host"
             job.chunks[nth] = "clean" if was == "host" else "dirty"
             self.use(job, nth)
+        return n_in, n_out
+
+    def move_in(self, job):
+        wanted = self.predicts(job)
+        for nth in wanted:
+            if (job, nth) in self.there:
+                self.use(job, nth)
+        missing = [(nth, job.chunks[nth]) for nth in wanted if (job, nth) not in self.there]
+        missing = missing[:max(0, self.costs["hbm"] // self.costs["chunk"] - len(wanted) + len(missing))]  # as far as there is room
+        n_in, n_out = self.take_in(job, missing, wanted)
         job.bytes_in += n_in * self.costs["chunk"]
         job.bytes_out += n_out * self.costs["chunk"]
         now = self.now + (self.costs["plan"] + self.costs["plan_task"] * len(self.jobs)) * (len(self.jobs) > 1)
