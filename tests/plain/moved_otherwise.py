@@ -22,7 +22,8 @@ class MovedOtherwise(MovedTurns):
         self.there = {its: True for its in self.there if its[0] is not job}
         MovedTurns.remove(self, job, now)
 
-    predicts, use, put_out, next_out, is_touched = Predicted.predicts, Predicted.use, Predicted.put_out, Predicted.next_out, Predicted.is_touched
+    predicts, use, put_out, next_out = Predicted.predicts, Predicted.use, Predicted.put_out, Predicted.next_out
+    is_touched, take_in = Predicted.is_touched, Predicted.take_in
 
     def n_missed(self, job):
         return 0
