@@ -159,7 +159,7 @@ done
 ok "traces of one name in two folders are two series, by their full names" $?
 cp "$tmp/a.db" "$tmp/huge.db"
 sqlite3 "$tmp/huge.db" "INSERT INTO job WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
-    SELECT run_id, 10 + i, 'j' || i, i, i, i + 1000000 * (1 + i * 7919 % 100003), 0, 1000000, 1000000, 0, 0, 0, 0, 0, 0, 0
+    SELECT run_id, 10 + i, 'j' || i, i, i, i + 1000000 * (1 + i * 7919 % 100003), 0, 1000000, 1000000, 0, 0, 0, 0, 0, 0, 0, 0
     FROM n, run WHERE run_id <= 2" || echo "not ok 80000 jobs are in the database"
 for figure in jct_cdf fairness slowdown_size; do
     "$gsim" plot "$tmp/huge.db" --figure $figure -o "$tmp/huge.svg" >"$tmp/out" 2>&1 && [ "$(wc -c <"$tmp/huge.svg")" -lt 300000 ]
@@ -170,7 +170,7 @@ done
 # would lie on each other.
 cp "$tmp/a.db" "$tmp/wide.db"
 sqlite3 "$tmp/wide.db" "INSERT INTO job WITH RECURSIVE n (i, ns) AS (SELECT 1, 500000 UNION ALL SELECT i + 1, ns * 10 FROM n WHERE i < 11)
-    SELECT run_id, 10 + i, 'j' || i, 0, 0, ns, 0, ns, 1000000, 0, 0, 0, 0, 0, 0, 0 FROM n, run;
+    SELECT run_id, 10 + i, 'j' || i, 0, 0, ns, 0, ns, 1000000, 0, 0, 0, 0, 0, 0, 0, 0 FROM n, run;
     UPDATE run SET latency_p99_s = CASE run_id WHEN 1 THEN 0.01 ELSE 86400 END"
 "$gsim" plot "$tmp/wide.db" --figure slowdown_size -o "$tmp/wide.svg" >"$tmp/out" 2>&1 && [ "$(grep -c 'rotate(-30' "$tmp/wide.svg")" -ge 7 ]
 ok "labels of many sizes are slanted" $?

@@ -641,16 +641,16 @@ static void test_an_atom_has_the_speed_of_its_kernel(void **state) {
     assert_int_equal(atom.rate_q32, GSIM_RATE_ONE / 2);
 }
 
-/* Eight blocks that fill an SM each want all four SMs, and three where a third longer is allowed:
- * 4 / 3 of the time. Two blocks want two. */
+/* Eight blocks that fill an SM each want all four SMs, and three where half as long again is
+ * allowed: their atoms are three waves there in place of two. Two blocks want two. */
 static void test_the_sms_that_a_kernel_wants(void **state) {
     (void)state;
     struct gsim_space space = gsim_space_of_device(&device);
     struct gsim_sm_held held = {.n = 0};
     struct gsim_sm_kernel one = kernel(8, 8192, &held);
     assert_int_equal(gsim_sm_array_needs(&space, &one, 0).sms, 4);
-    assert_int_equal(gsim_sm_array_needs(&space, &one, 330000).sms, 4);
-    assert_int_equal(gsim_sm_array_needs(&space, &one, 340000).sms, 3);
+    assert_int_equal(gsim_sm_array_needs(&space, &one, 490000).sms, 4);
+    assert_int_equal(gsim_sm_array_needs(&space, &one, 500000).sms, 3);
     one.blocks = 2;
     assert_int_equal(gsim_sm_array_needs(&space, &one, 0).sms, 2);
 }
