@@ -76,8 +76,6 @@ case $gsim in *-san-*)
 esac
 for policy in timeslice mps mig "vgpu --set per_gpu=2" xsched tgs antman salus gandiva suspend nvshare msched uvm \
     "timeslice --slice-budget 2000" "uvm --slice-budget 2000" "uvm --cluster $tmp/roots.ini" "timeslice --exact"; do
-    # Three jobs that page until 4820 s do nothing else after 300 s, by when the others have ended.
-    case ${CASES-}$policy in uvm*) policy="$policy --until 300" ;; esac
     # shellcheck disable=SC2046
     compare_threads "$policy" $([ "${CASES-}" = all ] && echo 2 5 || echo 3)
 done
