@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LAYERS, HEADS, DIM, PEAK, BANDWIDTH = 32, 32, 128, 989.5e12, 3975.8e9
+LAYERS, HEADS, DIM = 32, 32, 128
+PEAK, BANDWIDTH = 989.5e12, 3975.8e9  # fp16_flops_per_s and hbm_bytes_per_s of models/devices/h200.ini
 WEIGHTS, HEAD = 32 * (4096 * 6144 + 4096 * 4096 + 3 * 14336 * 4096), 128256 * 4096
 KV_NUMBERS = 2 * LAYERS * 8 * DIM
 RUNS = {"busy": [], "full": ["--spec", "llama.memory=18996002816B"]}

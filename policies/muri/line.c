@@ -146,8 +146,9 @@ static uint32_t place_of(const struct gsim_ctx *ctx, const struct muri *muri, ui
     uint32_t at = place_by_rank(ctx, muri, &muri->job[number], false);
     while (at < width->n && width->job[at] != number)
         at++;
-    /* while all jobs run, one may have passed another */
-    for (at = at < width->n ? at : 0; width->job[at] != number;)
+    if (at < width->n)
+        return at;
+    for (at = 0; width->job[at] != number;) /* while all jobs run, one may have passed another */
         at++;
     return at;
 }
