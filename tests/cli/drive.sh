@@ -42,8 +42,15 @@ same_decisions fifo t.csv
 check "a strict queue explains all but durations" 1 "$(beside "select abs(j->>'\$.mean.queueing_s') < 20 and abs(j->>'\$.mean.overhead_s') < 20 from o")"
 check "what a start takes is told" 5 "$(beside "select j->>'\$.starts.jobs' from o")"
 took=$(beside "select round(1e3 * (j->>'\$.starts.real_s')) from o")
-check "but not where the simulation has it so" 0 "$("$gsim" compare --quiet --real r.db --device ideal --set "start.first_ns=${took%.0}ms" t.csv | grep -c 'takes that over')"
+check "but not where the simulation has it so" 0 "$("$gsim" compare --quiet --real r.db --device ideal --set "start.first_ns=${took%.0}ms" t.csv | grep -c 'start.first_ns')"
 expect "with the key that takes it over" 0 "simulation 0.000 s: --set start.first_ns=[0-9]*ms" "$gsim" compare --quiet --real r.db --device ideal t.csv
+# from when each job told its end by its own clock until its process was seen to have ended
+took=$(ask "select round(1e3 * avg(e.time_ns - t.value) / 1e9) from real_note e join real_note t on t.job = e.job and t.what = 'told end'
+    where e.what = 'ended'")
+check "what an end takes is told, and its key" "5 1" "$(beside "select j->>'\$.ends.jobs' from o") $("$gsim" compare --quiet --real r.db \
+    --device ideal t.csv | grep -c -- "simulation 0.000 s: --set end.process_ns=${took%.0}ms")"
+check "but not where the simulation has it so" 0 "$("$gsim" compare --quiet --real r.db --device ideal --set "end.process_ns=${took%.0}ms" \
+    t.csv | grep -c 'end.process_ns')"
 # Of t.csv on one GPU less: fifo keeps its order whatever lengths are, so that no job hangs on 1 % of them.
 expect "no place of a strict queue hangs on lengths" 0 "up to 1 % (--shake, --reps), 0 of 5 jobs end elsewhere\." \
     "$gsim" compare --quiet --real r.db --device ideal t.csv

@@ -101,7 +101,7 @@ static enum gsim_status load_real(struct gsim_real *r) {
                                       : gsim_no_memory(cli->log, "comparing");
     }
     if (status == GSIM_OK)
-        status = gsim_real_read_starts(r, db);
+        status = gsim_real_read_processes(r, db);
     gsim_db_close(db);
     return status == GSIM_OK ? check_jobs(r) : status;
 }
@@ -226,6 +226,25 @@ static void measure_starts(struct gsim_real *r) {
     starts->off_ppm /= n;
 }
 
+/* Beside a simulation in which processes end at once, all of a job's further stall is its end, of
+ * jobs that never lose their GPUs. */
+static void measure_ends(struct gsim_real *r) {
+    struct gsim_real_ends *ends = &r->ends;
+    const uint32_t *preemptions = r->endless.jobs.preemptions;
+    for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
+        if (!gsim_real_finished(r, job) || r->ending_ns[job] < 0 || r->jobs[job].stops > 0 ||
+            (preemptions && preemptions[job] > 0))
+            continue;
+        ends->n++;
+        ends->real_s += seconds(r->ending_ns[job]);
+        ends->simulated_s +=
+            seconds(cell(r->asked.jobs.stall_ns, job) - cell(r->endless.jobs.stall_ns, job));
+    }
+    double n = ends->n ? ends->n : 1;
+    ends->real_s /= n;
+    ends->simulated_s /= n;
+}
+
 static void tell_all_apart(struct gsim_real *r) {
     struct gsim_beside sum = {0};
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
@@ -258,16 +277,30 @@ static void print_row(const struct gsim_real *r, const char *name, const struct 
     fputc('\n', out);
 }
 
+static bool is_notable(double real_s, double simulated_s) {
+    return fabs(real_s - simulated_s) >= NOTABLE * real_s;
+}
+
 /* A start that the simulation has otherwise is a constant of the machine, which can be given. */
 static void print_starts(const struct gsim_real *r) {
     const struct gsim_real_starts *starts = &r->starts;
-    double off_s = starts->real_s - starts->simulated_s;
-    if (starts->n == 0 || fabs(off_s) < NOTABLE * starts->real_s)
+    if (starts->n == 0 || !is_notable(starts->real_s, starts->simulated_s))
         return;
     fprintf(r->cli->io->out,
             "From its start until it computed a job took %.3f s (mean of %u), in the simulation "
             "%.3f s: --set start.first_ns=%.0fms takes that over.\n",
             starts->real_s, starts->n, starts->simulated_s, starts->real_s * 1e3);
+}
+
+static void print_ends(const struct gsim_real *r) {
+    const struct gsim_real_ends *ends = &r->ends;
+    if (ends->n == 0 || !is_notable(ends->real_s, ends->simulated_s))
+        return;
+    fprintf(
+        r->cli->io->out,
+        "From the end of its work until its process was gone a job took %.3f s (mean of %u), in "
+        "the simulation %.3f s: --set end.process_ns=%.0fms takes that over.\n",
+        ends->real_s, ends->n, ends->simulated_s, ends->real_s * 1e3);
 }
 
 static bool is_within(double s, const struct gsim_lengths_job *range) {
@@ -340,6 +373,7 @@ static void print_table(const struct gsim_real *r) {
     print_row(r, "mean", &r->mean);
     fprintf(out, "The last columns are the parts, in s, of real less simulated JCT.\n");
     print_starts(r);
+    print_ends(r);
     print_lengths(r);
     if (r->n_beside < r->setup->trace.n_jobs)
         fprintf(out, "%u of %u jobs are left out: they did not finish in both.\n",
@@ -374,6 +408,15 @@ static void put_json_lengths(FILE *out, const struct gsim_lengths *l) {
             l->n_hanging);
 }
 
+static void put_json_process(FILE *out, const char *name, uint32_t n, double real_s,
+                             double simulated_s) {
+    fprintf(out, ",\"%s\":{\"jobs\":%u,\"real_s\":", name, n);
+    gsim_put_real(out, n ? real_s : (double)NAN, true);
+    fputs(",\"simulated_s\":", out);
+    gsim_put_real(out, n ? simulated_s : (double)NAN, true);
+    fputc('}', out);
+}
+
 static void print_json(const struct gsim_real *r) {
     FILE *out = r->cli->io->out;
     const char *comma = "";
@@ -386,11 +429,9 @@ static void print_json(const struct gsim_real *r) {
     put_json_range(out, &r->lengths.mean);
     fputs("},", out);
     put_json_lengths(out, &r->lengths);
-    fprintf(out, ",\"starts\":{\"jobs\":%u,\"real_s\":", r->starts.n);
-    gsim_put_real(out, r->starts.n ? r->starts.real_s : (double)NAN, true);
-    fputs(",\"simulated_s\":", out);
-    gsim_put_real(out, r->starts.n ? r->starts.simulated_s : (double)NAN, true);
-    fputs("},\"by_job\":[", out);
+    put_json_process(out, "starts", r->starts.n, r->starts.real_s, r->starts.simulated_s);
+    put_json_process(out, "ends", r->ends.n, r->ends.real_s, r->ends.simulated_s);
+    fputs(",\"by_job\":[", out);
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
         if (!gsim_real_finished(r, job))
             continue;
@@ -426,8 +467,10 @@ enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setu
         status = load_real(&r);
     if (status == GSIM_OK)
         status = simulate_all(&r);
-    if (status == GSIM_OK)
+    if (status == GSIM_OK) {
         measure_starts(&r);
+        measure_ends(&r);
+    }
     if (status == GSIM_OK)
         status = gsim_lengths_try(cli, setup, &r.asked, r.starts.off_ppm, &r.lengths);
     if (status != GSIM_OK)

@@ -30,26 +30,35 @@ struct gsim_real_starts {
     int64_t off_ppm;
 };
 
+/* What processes took in the mean to end, of jobs that told when their work was done. */
+struct gsim_real_ends {
+    double real_s, simulated_s;
+    uint32_t n;
+};
+
 struct gsim_real {
     struct gsim_cli *cli;
     struct gsim_setup *setup;
     struct gsim_db_real_found run;
     struct gsim_db_real_job *jobs; /* by job of the trace */
     int64_t *startup_ns; /* by job: from its first start until it computed; -1: not told */
+    int64_t
+        *ending_ns; /* by job: from the end of its work until its process was gone; -1: not told */
     struct gsim_result asked, started, observed; /* the simulations */
     /* as asked, but processes end at once: what their jobs stall is their starts and stops */
     struct gsim_result endless;
     struct gsim_beside *beside;
     struct gsim_beside mean;
     struct gsim_real_starts starts;
+    struct gsim_real_ends ends;
     struct gsim_lengths lengths;
     uint32_t n_beside; /* jobs that both finished */
     bool shares;
     bool knows_starts; /* of some job it is known when it began to compute */
 };
 
-/* Reads what the record of the run says of the starts of processes. */
-enum gsim_status gsim_real_read_starts(struct gsim_real *r, struct gsim_db *db);
+/* Reads what the record of the run says of the starts and ends of processes. */
+enum gsim_status gsim_real_read_processes(struct gsim_real *r, struct gsim_db *db);
 /* The trace with the starts that processes really had, where these are known. NULL: there is no
  * memory. */
 struct gsim_trace *gsim_real_started_trace(const struct gsim_real *r);

@@ -7,8 +7,7 @@ const char *const gsim_real_part_names[GSIM_REAL_PARTS] = {"starts", "durations"
 
 bool gsim_real_finished(const struct gsim_real *r, uint32_t job) {
     return r->jobs[job].exit_code == 0 && r->asked.jobs.end_ns[job] >= 0 &&
-           r->started.jobs.end_ns[job] >= 0 &&
-           r->observed.jobs.end_ns[job] >= 0;
+           r->started.jobs.end_ns[job] >= 0 && r->observed.jobs.end_ns[job] >= 0;
 }
 
 /* Where jobs share GPUs, durations cannot be told apart from what neighbours do. */

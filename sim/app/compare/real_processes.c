@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the processes of a driven run took until they computed, by its record, and the trace in
- * which they take that in the simulation too. */
+/* What the processes of a driven run took until they computed, and to end, by its record, and the
+ * trace in which they take as long to begin in the simulation too. */
 #include "sim/app/compare/real.h"
 
 /* A job that lost its GPUs before it computed has no start that is known: -1. */
-static void take(struct gsim_real *r, const struct gsim_note *notes, uint32_t n,
-                 int64_t *placed_ns) {
+static void take_starts(struct gsim_real *r, const struct gsim_note *notes, uint32_t n,
+                        int64_t *placed_ns) {
     enum { NOT_PLACED = -1, NOT_KNOWN = -2 };
     uint32_t n_jobs = r->setup->trace.n_jobs;
     for (uint32_t job = 0; job < n_jobs; job++)
@@ -24,19 +24,41 @@ static void take(struct gsim_real *r, const struct gsim_note *notes, uint32_t n,
     }
 }
 
-enum gsim_status gsim_real_read_starts(struct gsim_real *r, struct gsim_db *db) {
+/* A job tells its end by its own clock; of one that does not, the time counts at which `drive`
+ * heard of it. */
+static void take_ends(struct gsim_real *r, const struct gsim_note *notes, uint32_t n,
+                      int64_t *told_ns) {
+    enum { NOT_TOLD = -1 };
+    uint32_t n_jobs = r->setup->trace.n_jobs;
+    for (uint32_t job = 0; job < n_jobs; job++)
+        told_ns[job] = NOT_TOLD;
+    for (const struct gsim_note *note = notes; note < notes + n; note++) {
+        if (note->job < 0 || note->job >= (int64_t)n_jobs)
+            continue;
+        int64_t *at_ns = &told_ns[note->job];
+        if (note->kind == GSIM_NOTE_TOLD_END)
+            *at_ns = note->value > 0 ? note->value : note->time_ns;
+        if (note->kind == GSIM_NOTE_ENDED && *at_ns != NOT_TOLD)
+            r->ending_ns[note->job] = note->time_ns - *at_ns;
+    }
+}
+
+enum gsim_status gsim_real_read_processes(struct gsim_real *r, struct gsim_db *db) {
     struct gsim_arena *arena = r->cli->arena;
     uint32_t n = 0, n_jobs = r->setup->trace.n_jobs;
     struct gsim_note *notes = NULL;
-    int64_t *placed_ns = gsim_arena_array(arena, n_jobs, sizeof *placed_ns);
+    int64_t *last_ns = gsim_arena_array(arena, n_jobs, sizeof *last_ns);
     r->startup_ns = gsim_arena_array(arena, n_jobs, sizeof *r->startup_ns);
-    if (!placed_ns || !r->startup_ns)
+    r->ending_ns = gsim_arena_array(arena, n_jobs, sizeof *r->ending_ns);
+    if (!last_ns || !r->startup_ns || !r->ending_ns)
         return gsim_no_memory(r->cli->log, "comparing");
     for (uint32_t job = 0; job < n_jobs; job++)
-        r->startup_ns[job] = -1;
+        r->startup_ns[job] = r->ending_ns[job] = -1;
     enum gsim_status status = gsim_db_real_notes(db, r->run.id, &notes, &n, r->cli->log);
-    if (status == GSIM_OK)
-        take(r, notes, n, placed_ns);
+    if (status == GSIM_OK) {
+        take_starts(r, notes, n, last_ns);
+        take_ends(r, notes, n, last_ns);
+    }
     for (uint32_t job = 0; job < n_jobs; job++)
         r->knows_starts |= r->startup_ns[job] >= 0;
     return status;
