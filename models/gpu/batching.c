@@ -111,11 +111,8 @@ static void grant(struct gsim_batching *b, uint32_t request, int64_t tokens) {
     struct gsim_llm_served *one = &b->served[request];
     struct gsim_llm_work *work = &b->work;
     one->granted = tokens;
-    work->tokens += tokens;
-    work->sequences++;
     work->emitted += lacking(b, request) == tokens;
-    work->pairs += (gsim_i128)tokens * one->computed + (gsim_i128)tokens * (tokens + 1) / 2;
-    work->context += one->computed + tokens;
+    gsim_llm_work_add(b->llm, work, one->computed, tokens);
 }
 
 static int64_t fitting(const struct gsim_batching *b, uint32_t request) {
