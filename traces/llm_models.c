@@ -34,7 +34,7 @@ struct reading {
     struct gsim_log *log;
     struct gsim_llm model;
     struct gsim_llms gpu;
-    int64_t tied, precision, batching, preempt, sharing, sleep_copies;
+    int64_t tied, precision, batching, preempt, swap_full, sharing, sleep_copies;
     const char **assumed;
     uint32_t n_assumed;
 };
@@ -75,6 +75,8 @@ static const struct key model_keys[] = {
     {"preempt", CHOICE, offsetof(struct reading, preempt), 0, 0, "recompute|swap", "recompute",
      false},
     {"swap_memory", BYTES, MODEL(swap_bytes), 0, INT64_MAX, NULL, "0MiB", false},
+    {"swap_full", CHOICE, offsetof(struct reading, swap_full), 0, 0, "recompute|fail", "recompute",
+     false},
     {"ttft_target", TIME, MODEL(ttft_target_ns), 1, GSIM_TIME_MAX / 4, NULL, "", false},
     {"tpot_target", TIME, MODEL(tpot_target_ns), 1, GSIM_TIME_MAX / 4, NULL, "", false},
 };
@@ -186,6 +188,8 @@ static enum gsim_status check_shape(const struct reading *r) {
         why = "heads is no multiple of kv_heads";
     else if (llm->preempt == GSIM_LLM_SWAP && llm->swap_bytes == 0)
         why = "preempt = swap needs swap_memory, the room on the host";
+    else if (llm->preempt != GSIM_LLM_SWAP && llm->swap_full == GSIM_LLM_FULL_FAILS)
+        why = "swap_full = fail needs preempt = swap";
     else if (llm->attention_tile > 0 && llm->attention_blocks == 0)
         why = "attention_tile needs attention_blocks, the blocks that an SM holds";
     else if (llm->attention_tile == 0 &&
@@ -213,6 +217,7 @@ static enum gsim_status read_model(struct reading *r, const char *name, int64_t 
     r->model.precision = (enum gsim_precision)r->precision;
     r->model.batching = (enum gsim_llm_batching)r->batching;
     r->model.preempt = (enum gsim_llm_preempt)r->preempt;
+    r->model.swap_full = (enum gsim_llm_full)r->swap_full;
     fill_attention(&r->model);
     if (status == GSIM_OK)
         status = check_shape(r);

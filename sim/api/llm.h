@@ -18,6 +18,10 @@ enum gsim_llm_batching { GSIM_LLM_BY_STEP = 0, GSIM_LLM_BY_REQUEST };
 /* What becomes of the keys and values of a request that gives up its blocks. */
 enum gsim_llm_preempt { GSIM_LLM_RECOMPUTE = 0, GSIM_LLM_SWAP };
 
+/* What happens where the host has no room for these: they are computed again, or the server ends, as
+ * vLLM's V0 does. */
+enum gsim_llm_full { GSIM_LLM_FULL_RECOMPUTES = 0, GSIM_LLM_FULL_FAILS };
+
 /* A dense decoder: its shape, as its config.json has it, and how its server is set up. */
 struct gsim_llm {
     const char *name;
@@ -46,6 +50,7 @@ struct gsim_llm {
     enum gsim_llm_batching batching;
     enum gsim_llm_preempt preempt;
     int64_t swap_bytes; /* room on the host for keys and values */
+    enum gsim_llm_full swap_full;
     int64_t ttft_target_ns, tpot_target_ns; /* of a request that is in time; GSIM_NEVER: any is */
 };
 

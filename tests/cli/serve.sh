@@ -69,6 +69,10 @@ served "or has them on the host" "a 0.010000000 0.030000000 0 0 0; b 0.010000000
     --spec m.preempt=swap --spec m.swap_memory=4B
 served "where there is room" "a 0.010000000 0.030000000 0 0 0; b 0.010000000 0.050000000 1 0 2" \
     --spec m.preempt=swap --spec m.swap_memory=3B
+expect "or the server ends, as vLLM's V0" 3 "requests.csv:3: request 'b' gives up its blocks at 10000000 ns and has no room on the host" \
+    "$gsim" serve --device ideal --models "$tmp/models.ini" --spec m.preempt=swap --spec m.swap_memory=3B --spec m.swap_full=fail "$tmp/requests.csv"
+served "and goes on where the host has room" "a 0.010000000 0.030000000 0 0 0; b 0.010000000 0.050000000 1 1 0" \
+    --spec m.preempt=swap --spec m.swap_memory=4B --spec m.swap_full=fail
 expect "bytes that were swapped" 0 '"swapped_out_bytes": 4,' "$gsim" serve --format json --device ideal \
     --models "$tmp/models.ini" --spec m.preempt=swap --spec m.swap_memory=4B "$tmp/requests.csv"
 expect "the largest share of the cache in use" 0 '"kv_peak": 1,' "$gsim" serve --format json --device ideal \
@@ -142,6 +146,7 @@ bad_model "a key that is none" "a model. has no key 'laiers'; did you mean 'laye
 bad_model "no room beside the weights" "memory of 101 bytes, which leaves no block of 2 bytes" --spec m.memory=101B
 bad_model "tables larger than the model" "more than its parameters" --spec m.vocabulary=60
 bad_model "heads that do not divide" "heads is no multiple of kv_heads" --spec m.heads=3 --spec m.kv_heads=2
+bad_model "a full host that is none" "swap_full = fail needs preempt = swap" --spec m.swap_full=fail
 bad_model "swapping to no memory" "needs swap_memory" --spec m.preempt=swap
 bad_model "tiles without blocks" "attention_tile needs attention_blocks, the blocks that an SM holds" --spec m.attention_tile=64
 bad_model "splits without tiles" "need attention_tile, the tokens that a block attends with" --spec m.attention_splits=8

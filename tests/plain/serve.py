@@ -56,6 +56,7 @@ class Model:
         self.memory = self.weights + self.other + self.blocks * self.block_bytes + r.randrange(self.block_bytes)
         self.swaps = kind == "swapped" and r.random() < 0.9
         self.host_blocks = r.choice([1, 2, 4, 10, 100])
+        self.ends_when_full = self.swaps and random.Random(self.parameters).random() < 0.3
         self.swap_memory = self.host_blocks * self.block_bytes + r.randrange(self.block_bytes)
         self.ttft, self.tpot = r.choice([None, r.randint(1, 10**8)]), r.choice([None, r.randint(1, 10**7)])
 
@@ -90,6 +91,7 @@ class Model:
         keys.update(self.kernels())
         if self.swaps:
             keys.update(preempt="swap", swap_memory=f"{self.swap_memory}B")
+            keys["swap_full"] = "fail" if self.ends_when_full else "recompute"
         for key, target in (("ttft_target", self.ttft), ("tpot_target", self.tpot)):
             if target is not None:
                 keys[key] = f"{target}ns"
@@ -175,6 +177,10 @@ def device_text():
 # --- the walk -------------------------------------------------------------------------------------
 
 
+class Full(Exception):
+    """The host has no room for the blocks of a request, and the server ends."""
+
+
 class Server:
     """The server of one model, step by step."""
 
@@ -203,6 +209,8 @@ class Server:
             request.swaps += 1
             self.swapped = sorted([*self.swapped, request], key=lambda its: (its.arrival, its.number))
             return
+        if self.model.ends_when_full:
+            raise Full(request)
         request.lost += request.computed
         request.computed = 0
         self.waiting.insert(0, request)
@@ -472,10 +480,14 @@ def is_in_time(q):
 def hold(gsim, seed, kind, folder):
     draw = Draw(seed, kind)
     rows, result = by_gsim(gsim, draw, folder)
+    gpu = Gpu(draw)
+    try:
+        gpu.go()
+    except Full as full:
+        due = f"request 'r{full.args[0].number}' gives up its blocks at {gpu.now} ns and has no room on the host"
+        return None if rows is None and due in result else f"plainly {due}, not {str(result).strip()[:200]}"
     if rows is None:
         return f"it ended with {result.strip()[:200]}"
-    gpu = Gpu(draw)
-    gpu.go()
     for q in sorted(draw.requests, key=lambda q: (not q.tokens, q.tokens and q.tokens[0])):
         row = rows[f"r{q.number}"]
         due = {"ttft_s": q.tokens[0] - q.arrival, "latency_s": q.tokens[-1] - q.arrival, "preemptions": q.preemptions,
