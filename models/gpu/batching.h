@@ -18,7 +18,8 @@
  * A request that gave up its blocks computes its tokens again, generated ones as if they were of
  * the prompt; or, where preempt=swap and the host has room, its blocks go to the host and come back
  * (vLLM's V0, and the paper). Where the host has no room V0 ends with an error; swap_full says
- * whether the request is computed again instead. A request gives its blocks back with its last token. */
+ * whether the request is computed again instead. A request gives its blocks back with its last
+ * token. */
 #ifndef GSIM_MODELS_GPU_BATCHING_H
 #define GSIM_MODELS_GPU_BATCHING_H
 

@@ -133,7 +133,7 @@ static gsim_i128 elementwise_ns(const struct gsim_llm *llm, const struct gsim_pr
     return roof_ns(llm, profile, 0, GSIM_PPM, tokens_of(llm, work) * llm->activation_bytes);
 }
 
-/* Products of a token with one token before it or itself, in all layers, for this number of heads. */
+/* Products of a token with one token before it or itself, in all layers, for these heads. */
 static gsim_i128 pair_flops(const struct gsim_llm *llm, int64_t heads) {
     return (gsim_i128)4 * llm->layers * llm->head_dim * heads;
 }

@@ -18,8 +18,8 @@ enum gsim_llm_batching { GSIM_LLM_BY_STEP = 0, GSIM_LLM_BY_REQUEST };
 /* What becomes of the keys and values of a request that gives up its blocks. */
 enum gsim_llm_preempt { GSIM_LLM_RECOMPUTE = 0, GSIM_LLM_SWAP };
 
-/* What happens where the host has no room for these: they are computed again, or the server ends, as
- * vLLM's V0 does. */
+/* What happens where the host has no room for these: they are computed again, or the server ends,
+ * as vLLM's V0 does. */
 enum gsim_llm_full { GSIM_LLM_FULL_RECOMPUTES = 0, GSIM_LLM_FULL_FAILS };
 
 /* A dense decoder: its shape, as its config.json has it, and how its server is set up. */
@@ -35,8 +35,8 @@ struct gsim_llm {
     int64_t part_ns; /* of a step with a part of a prompt, beside host_ns */
     int64_t sequence_ns; /* of a step, for each of its sequences */
     int64_t activation_bytes; /* that kernels beside products and attention move for a token */
-    /* Steps compute a multiple of this number of tokens: those with a part of a prompt, and those that
-     * generate alone. 0: as many as there are. */
+    /* Steps compute a multiple of this number of tokens: those with a part of a prompt, and those
+     * that generate alone. 0: as many as there are. */
     int64_t pad_tokens, pad_sequences;
     int64_t attention_ppm; /* part of the peak that attention of parts of prompts reaches */
     /* Tokens of a part of a prompt that a block attends with, for a head; blocks that an SM holds;
