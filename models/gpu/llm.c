@@ -130,6 +130,8 @@ static gsim_i128 products_ns(const struct gsim_llm *llm, const struct gsim_profi
 
 static gsim_i128 elementwise_ns(const struct gsim_llm *llm, const struct gsim_profile *profile,
                                 const struct gsim_llm_work *work) {
+    if (llm->activation_bytes == 0)
+        return 0;
     return roof_ns(llm, profile, 0, GSIM_PPM, tokens_of(llm, work) * llm->activation_bytes);
 }
 
