@@ -34,7 +34,7 @@ struct reading {
     struct gsim_log *log;
     struct gsim_llm model;
     struct gsim_llms gpu;
-    int64_t tied, precision, batching, preempt, sharing, sleep_copies;
+    int64_t tied, precision, batching, preempt, swap_full, sharing, sleep_copies;
     const char **assumed;
     uint32_t n_assumed;
 };
@@ -57,6 +57,15 @@ static const struct key model_keys[] = {
     {"compute_efficiency", SHARE, MODEL(compute_ppm), 1, GSIM_PPM, NULL, "100%", true},
     {"memory_efficiency", SHARE, MODEL(memory_ppm), 1, GSIM_PPM, NULL, "100%", true},
     {"host", TIME, MODEL(host_ns), 0, GSIM_NS_PER_S, NULL, "0ms", true},
+    {"host_part", TIME, MODEL(part_ns), 0, GSIM_NS_PER_S, NULL, "0ms", true},
+    {"per_sequence", TIME, MODEL(sequence_ns), 0, GSIM_NS_PER_S, NULL, "0ms", true},
+    {"activations", BYTES, MODEL(activation_bytes), 0, GSIM_GIB, NULL, "0MiB", true},
+    {"pad_tokens", COUNT, MODEL(pad_tokens), 1, PARTS_MOST, NULL, "1", false},
+    {"pad_sequences", COUNT, MODEL(pad_sequences), 1, PARTS_MOST, NULL, "1", false},
+    {"attention_tile", COUNT, MODEL(attention_tile), 1, PARTS_MOST, NULL, "", true},
+    {"attention_blocks", COUNT, MODEL(attention_blocks), 1, 1024, NULL, "", false},
+    {"attention_splits", COUNT, MODEL(attention_splits), 1, 1024, NULL, "", false},
+    {"attention_efficiency", SHARE, MODEL(attention_ppm), 1, GSIM_PPM, NULL, "", false},
     {"memory", BYTES, MODEL(mem_bytes), 1, INT64_MAX, NULL, NULL, false},
     {"other_memory", BYTES, MODEL(other_bytes), 0, INT64_MAX, NULL, "0MiB", true},
     {"block_tokens", COUNT, MODEL(block_tokens), 1, PARTS_MOST, NULL, "16", false},
@@ -66,6 +75,8 @@ static const struct key model_keys[] = {
     {"preempt", CHOICE, offsetof(struct reading, preempt), 0, 0, "recompute|swap", "recompute",
      false},
     {"swap_memory", BYTES, MODEL(swap_bytes), 0, INT64_MAX, NULL, "0MiB", false},
+    {"swap_full", CHOICE, offsetof(struct reading, swap_full), 0, 0, "recompute|fail", "recompute",
+     false},
     {"ttft_target", TIME, MODEL(ttft_target_ns), 1, GSIM_TIME_MAX / 4, NULL, "", false},
     {"tpot_target", TIME, MODEL(tpot_target_ns), 1, GSIM_TIME_MAX / 4, NULL, "", false},
 };
@@ -144,8 +155,8 @@ static enum gsim_status take_default(struct reading *r, const char *section, int
     else if (!parse(key, key->fallback, field(r, key)))
         return refuse(r, key, key->fallback, line);
     if (key->is_assumed && (keys != gpu_keys || r->sharing == GSIM_LLM_SLEEP))
-        r->assumed[r->n_assumed++] =
-            gsim_arena_printf(r->arena, "%s.%s=%s", section, key->name, key->fallback);
+        r->assumed[r->n_assumed++] = gsim_arena_printf(r->arena, "%s.%s=%s", section, key->name,
+                                                       *key->fallback ? key->fallback : "none");
     return GSIM_OK;
 }
 
@@ -177,9 +188,26 @@ static enum gsim_status check_shape(const struct reading *r) {
         why = "heads is no multiple of kv_heads";
     else if (llm->preempt == GSIM_LLM_SWAP && llm->swap_bytes == 0)
         why = "preempt = swap needs swap_memory, the room on the host";
+    else if (llm->preempt != GSIM_LLM_SWAP && llm->swap_full == GSIM_LLM_FULL_FAILS)
+        why = "swap_full = fail needs preempt = swap";
+    else if (llm->attention_tile > 0 && llm->attention_blocks == 0)
+        why = "attention_tile needs attention_blocks, the blocks that an SM holds";
+    else if (llm->attention_tile == 0 &&
+             (llm->attention_blocks > 0 || llm->attention_splits > 0 || llm->attention_ppm > 0))
+        why = "attention_blocks, attention_splits and attention_efficiency need attention_tile, "
+              "the tokens that a block attends with";
     return why ? gsim_fail(r->log, GSIM_BAD_INPUT, r->path, llm->line, "model '%s': %s", llm->name,
                            why)
                : GSIM_OK;
+}
+
+/* How attention is cut into blocks, where that is known; else 0. */
+static void fill_attention(struct gsim_llm *llm) {
+    int64_t *keys[] = {&llm->attention_tile, &llm->attention_blocks, &llm->attention_splits,
+                       &llm->attention_ppm};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (*keys[k] == GSIM_NEVER)
+            *keys[k] = 0;
 }
 
 static enum gsim_status read_model(struct reading *r, const char *name, int64_t line) {
@@ -189,7 +217,13 @@ static enum gsim_status read_model(struct reading *r, const char *name, int64_t 
     r->model.precision = (enum gsim_precision)r->precision;
     r->model.batching = (enum gsim_llm_batching)r->batching;
     r->model.preempt = (enum gsim_llm_preempt)r->preempt;
-    return status == GSIM_OK ? check_shape(r) : status;
+    r->model.swap_full = (enum gsim_llm_full)r->swap_full;
+    fill_attention(&r->model);
+    if (status == GSIM_OK)
+        status = check_shape(r);
+    if (r->model.attention_ppm == 0)
+        r->model.attention_ppm = r->model.compute_ppm;
+    return status;
 }
 
 static enum gsim_status check_entry(const struct reading *r, const struct gsim_ini_entry *entry) {

@@ -6,13 +6,24 @@ sequences first, in order; then those that wait, with as much of their prompt as
 let in last gives up its blocks where none is free, and computes again). Outputs have the lengths of the requests.
 
     python3 server.py steps steps.csv                      # lengths of steps, by prompts, sequences and their contexts
+    python3 server.py drawn drawn.csv                      # of steps of drawn parts of prompts and sequences
+    python3 server.py kernels kernels.csv                  # of the kernels of a step by kind, and of copies of blocks
     python3 server.py serve requests.csv BLOCKS out.csv    # a row a request: first and last token, preemptions
+    python3 server.py serve requests.csv BLOCKS out.csv HOST_BLOCKS [steps.csv]
+
+With HOST_BLOCKS above 0 the blocks of a sequence that gives them up are copied to the host, if so many are free there, and
+come back when it goes on, as in vLLM's V0; steps.csv gets a row a step.
 
 Times are the wall's: a step ends when its tokens are on the host.
 """
 import csv
+import ctypes
+import os
+import random
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 import torch
@@ -268,13 +279,58 @@ class Singles(Buffers):
         return self.out[step.last]
 
 
+# --- blocks on the host ---
+
+COPIES = r"""
+typedef int (*copy)(void *, const void *, unsigned long, int, void *);
+/* A copy for each block and layer, as vLLM's swap_blocks has them; all on one stream. */
+void copy_blocks(copy one, char *to, const char *from, long to_layer, long from_layer, int layers, const long *to_block,
+                 const long *from_block, int n, unsigned long bytes, int kind, void *stream) {
+    for (int l = 0; l < layers; l++)
+        for (int i = 0; i < n; i++)
+            one(to + l * to_layer + to_block[i] * bytes, from + l * from_layer + from_block[i] * bytes, bytes, kind, stream);
+}
+"""
+
+
+class Host:
+    """Pinned memory for the keys and values of blocks."""
+
+    def __init__(self, model, blocks):
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "copies.c")
+            with open(source, "w") as f:
+                f.write(COPIES)
+            subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", source + ".so", source], check=True)
+            self.library = ctypes.CDLL(source + ".so")
+        with open("/proc/self/maps") as maps:
+            runtime = next(line.split()[-1] for line in maps if "libcudart" in line)
+        self.one = ctypes.cast(ctypes.CDLL(runtime).cudaMemcpyAsync, ctypes.c_void_p)
+        self.device = (model.k, model.v)
+        shape = (LAYERS, blocks * BLOCK, KV_HEADS, DIM)
+        self.pinned = tuple(torch.zeros(shape, dtype=torch.bfloat16, pin_memory=True) for _ in range(2))
+
+    def copy(self, pairs, is_out):
+        """Blocks as (on the GPU, on the host)."""
+        if not pairs:
+            return
+        on_gpu, on_host = (ctypes.c_long * len(pairs))(*(a for a, _ in pairs)), (ctypes.c_long * len(pairs))(*(b for _, b in pairs))
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        for device, host in zip(self.device, self.pinned):
+            ends = [(device, on_gpu), (host, on_host)]
+            (source, its), (target, where) = ends if is_out else ends[::-1]
+            self.library.copy_blocks(self.one, *(ctypes.c_void_p(one.data_ptr()) for one in (target, source)),
+                                     *(ctypes.c_long(2 * one.stride(0)) for one in (target, source)), LAYERS, where, its,
+                                     len(pairs), ctypes.c_ulong(2 * BLOCK * KV_HEADS * DIM), 2 if is_out else 1, stream)
+
+
 # --- the scheduler ---
 
 class Sequence:
     def __init__(self, name, arrival_s, prompt, output):
         self.name, self.arrival_s, self.prompt, self.output = name, arrival_s, prompt, output
-        self.done = self.made = self.preempted = 0
-        self.blocks, self.token, self.first_s, self.last_s = [], 1, None, None
+        self.done = self.made = self.preempted = self.swapped = 0
+        self.blocks, self.on_host, self.token, self.first_s, self.last_s = [], [], 1, None, None
 
 
 class Prompts:
@@ -319,9 +375,11 @@ class Step:
 
 
 class Server:
-    def __init__(self, model, blocks):
+    def __init__(self, model, blocks, host_blocks=0):
         self.model, self.free, self.running, self.waiting = model, list(range(blocks)), [], []
-        self.n_steps = 0
+        self.host, self.host_free = Host(model, host_blocks) if host_blocks else None, list(range(host_blocks))
+        self.swapped, self.out, self.back = [], [], []  # sequences on the host; blocks that the next step copies
+        self.log = []
 
     def make_room(self, s, n):
         need = -(-(s.done + n) // BLOCK) - len(s.blocks)
@@ -332,20 +390,36 @@ class Server:
         return True
 
     def give_up(self, s):
-        self.free += s.blocks
-        s.blocks, s.done = [], 0
         s.preempted += 1
         self.running.remove(s)
-        self.waiting.insert(0, s)
+        self.free += s.blocks
+        if self.host and len(s.blocks) <= len(self.host_free):
+            s.on_host = [self.host_free.pop() for _ in s.blocks]
+            self.out += zip(s.blocks, s.on_host)
+            s.swapped += 1
+            self.swapped = sorted([*self.swapped, s], key=lambda one: one.arrival_s)
+        else:
+            s.done = 0
+            self.waiting.insert(0, s)
+        s.blocks = []
 
-    def schedule(self):
-        left, parts, gave_up, i = BATCH_TOKENS, [], False, 0
+    def come_back(self, s, n):
+        """Blocks that were on the host are copied to those that it gets."""
+        if not self.make_room(s, n):
+            return False
+        self.back += zip(s.blocks, s.on_host)
+        self.host_free += s.on_host
+        s.on_host = []
+        return True
+
+    def go_on(self, parts):
+        """Running sequences; returns the tokens that are left, or None where one gave up its blocks."""
+        left, gave_up, i = BATCH_TOKENS, False, 0
         while i < len(self.running) and left > 0:
             s = self.running[i]
             n = min(s.prompt + s.made - s.done, left)
             while not self.make_room(s, n):
                 victim = self.running[-1]
-                parts = [(o, m) for o, m in parts if o is not victim]
                 self.give_up(victim)
                 gave_up = True
                 if victim is s:
@@ -355,20 +429,45 @@ class Server:
             parts.append((s, n))
             left -= n
             i += 1
-        while not gave_up and self.waiting and left > 0 and len(self.running) < SEQUENCES:
-            s = self.waiting[0]
+        return None if gave_up else left
+
+    def let_in(self, parts, line, left, take):
+        while line and left > 0 and len(self.running) < SEQUENCES:
+            s = line[0]
             n = min(s.prompt + s.made - s.done, left)
-            if not self.make_room(s, n):
+            if not take(s, n):
                 break
-            self.running.append(self.waiting.pop(0))
+            self.running.append(line.pop(0))
             parts.append((s, n))
             left -= n
+        return left
+
+    def schedule(self):
+        parts, self.out, self.back = [], [], []
+        left = self.go_on(parts)
+        if left is not None:
+            left = self.let_in(parts, self.swapped, left, self.come_back)
+            if not self.swapped:
+                self.let_in(parts, self.waiting, left, self.make_room)
         return parts
+
+    def compute(self, parts):
+        """A step; returns what it computed, and the tokens of those that are done with what they know."""
+        began = time.perf_counter()
+        had = [(n, s.done) for s, n in parts]
+        step = Step(parts)
+        if self.host:
+            self.host.copy(self.out, True)
+            self.host.copy(self.back, False)
+        tokens = self.model.step(step)
+        tokens = tokens.tolist() if tokens is not None else torch.cuda.synchronize() or []
+        self.log.append((time.perf_counter() - began, had, len(self.out), len(self.back)))
+        return step, tokens
 
     def run(self, sequences):
         coming, ended = sorted(sequences, key=lambda s: s.arrival_s), []
         began = time.perf_counter()
-        while coming or self.running or self.waiting:
+        while coming or self.running or self.waiting or self.swapped:
             now = time.perf_counter() - began
             while coming and coming[0].arrival_s <= now:
                 self.waiting.append(coming.pop(0))
@@ -376,11 +475,8 @@ class Server:
             if not parts:
                 time.sleep(1e-4)
                 continue
-            step = Step(parts)
-            tokens = self.model.step(step)
-            tokens = tokens.tolist() if tokens is not None else torch.cuda.synchronize() or []
+            step, tokens = self.compute(parts)
             now = time.perf_counter() - began
-            self.n_steps += 1
             for s, n in step.done:
                 s.done += n
             for s, token in zip(step.finishes, tokens):
@@ -448,26 +544,177 @@ def steps(path):
             print(f"{n_prompts},{n},{had},{n_singles},{c},{wall:.3f},{gpu:.3f}", file=f, flush=True)
 
 
-def serve(path, blocks, out):
+def drawn(path):
+    """Steps of parts of prompts and sequences that a seed draws: as TOKENS+CONTEXT, and contexts of sequences."""
+    model, r = Model(24576), random.Random(1)
+    warm_up(model)
+    with open(path, "w") as f:
+        print(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}", file=f)
+        print("prompts,sequences,wall_ms,gpu_ms", file=f)
+        for _ in range(80):
+            singles = [r.choice([100, 400, 1500]) + r.randrange(600) for _ in range(r.choice([0, 1, 5, 20, 60, 100]))]
+            prompts, left = [], BATCH_TOKENS - len(singles)
+            for _ in range(r.choice([0, 1, 1, 1, 2, 4])):
+                n = min(left, int(2 ** r.uniform(1, 11)))
+                if n > 1:
+                    prompts.append((n, r.choice([0, 0, 0, r.randrange(4096)])))
+                    left -= n
+            if singles or prompts:
+                wall, gpu = time_step(model, prompts, singles)
+                print(f"{' '.join(f'{n}+{c}' for n, c in prompts)},{' '.join(map(str, singles))},{wall:.3f},{gpu:.3f}",
+                      file=f, flush=True)
+
+
+def timed(work, times=8):
+    """Median time of this work as a CUDA graph, in ms."""
+    work()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        work()
+    found = []
+    for _ in range(times + 3):
+        a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        a.record()
+        graph.replay()
+        b.record()
+        torch.cuda.synchronize()
+        found.append(a.elapsed_time(b))
+    return statistics.median(found[3:])
+
+
+class Kernels:
+    """Each kind of kernels of a step by itself, all layers."""
+
+    def __init__(self, path):
+        self.model, self.r = Model(20480), random.Random(1)
+        for one in (self.model.k, self.model.v):
+            for layer in one:
+                layer.normal_()
+        self.file = open(path, "w")
+        print(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}", file=self.file)
+        print("kind,count,tokens,context,ms", file=self.file)
+
+    def row(self, kind, count, tokens, context, ms):
+        print(f"{kind},{count},{tokens},{context},{ms:.4f}", file=self.file, flush=True)
+
+    def products(self, n):
+        """Products of n tokens, and of 128 rows by the head; then these with all else but attention."""
+        x = torch.randn(n, HIDDEN, device="cuda", dtype=torch.bfloat16)
+        inner = torch.randn(n, INNER, device="cuda", dtype=torch.bfloat16)
+        last = torch.randn(SEQUENCES, HIDDEN, device="cuda", dtype=torch.bfloat16)
+
+        def alone():
+            for qkv, out, up, down, _, _ in self.model.layers:
+                F.linear(x, qkv), F.linear(x, out), F.linear(x, up), F.linear(inner, down)
+            F.linear(last, self.model.head)
+        self.row("products", n, 1, 0, timed(alone))
+        pieces = Buffers(self.model, n)
+        pieces.last.copy_(torch.arange(SEQUENCES) % n)
+
+        def all_of():
+            Pieces.first(pieces)
+            for i in range(LAYERS - 1):
+                Pieces.between(pieces, i)
+            Pieces.end(pieces)
+        self.row("but_attention", n, 1, 0, timed(all_of))
+
+    def table(self, count, tokens):
+        each = -(-tokens // BLOCK)
+        its = list(range(count * each))
+        self.r.shuffle(its)
+        return torch.tensor([its[i * each:(i + 1) * each] for i in range(count)], dtype=torch.int32, device="cuda")
+
+    def singles(self, count, context):
+        q = torch.randn(count, HEADS, DIM, device="cuda", dtype=torch.bfloat16)
+        out, table = torch.empty(count, HEADS * DIM, device="cuda", dtype=torch.bfloat16), self.table(count, context + 1)
+        length = torch.full((count,), context + 1, device="cuda", dtype=torch.int32)
+
+        def work():
+            for i in range(LAYERS):
+                attend_one(q, self.model.k[i], self.model.v[i], table, length, out)
+        self.row("attention_of_one", count, 1, context, timed(work))
+
+    def parts(self, count, tokens, context):
+        def numbers(all_of):
+            return torch.tensor(all_of, dtype=torch.int32, device="cuda")
+        q = torch.randn(count * tokens, HEADS, DIM, device="cuda", dtype=torch.bfloat16)
+        prompts = Prompts.__new__(Prompts)
+        prompts.n, prompts.most, prompts.table = count, tokens, self.table(count, context + tokens)
+        prompts.first = numbers([i * tokens for i in range(count)])
+        prompts.new, prompts.had = numbers([tokens] * count), numbers([context] * count)
+        out = torch.empty(count * tokens, HEADS * DIM, device="cuda", dtype=torch.bfloat16)
+
+        def work():
+            for i in range(LAYERS):
+                attend_prompts(q, self.model.k[i], self.model.v[i], prompts, out)
+        self.row("attention_of_parts", count, tokens, context, timed(work, 4))
+
+    def copies(self, blocks):
+        host = Host(self.model, 512)
+        for is_out, kind in ((True, "copies_out"), (False, "copies_in")):
+            found = []
+            for _ in range(5):
+                pairs = list(zip(self.r.sample(range(20480), blocks), self.r.sample(range(512), blocks)))
+                torch.cuda.synchronize()
+                began = time.perf_counter()
+                host.copy(pairs, is_out)
+                torch.cuda.synchronize()
+                found.append(1e3 * (time.perf_counter() - began))
+            self.row(kind, blocks, BLOCK, 0, statistics.median(found))
+
+
+@torch.inference_mode()
+def kernels(path):
+    all_of = Kernels(path)
+    for n in (1, 8, 16, 32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 1280, 1536, 2048):
+        all_of.products(n)
+    for count in (1, 4, 16, 64, 128):
+        for context in (15, 127, 511, 959, 2047, 4095):
+            if count * context < 300000:
+                all_of.singles(count, context)
+    for context in (0, 512, 1024, 2048, 4096):
+        for tokens in (16, 64, 128, 256, 320, 512, 576, 768, 1024, 1536, 2048):
+            all_of.parts(1, tokens, context)
+    for count, tokens, context in ((2, 64, 1024), (4, 64, 1024), (8, 64, 1024), (16, 64, 1024), (4, 256, 0), (4, 512, 0), (16, 64, 0)):
+        all_of.parts(count, tokens, context)
+    for blocks in (1, 8, 32, 128, 512):
+        all_of.copies(blocks)
+
+
+def write_log(log, path):
+    """A row a step: parts of prompts as TOKENS+CONTEXT, sequences and the sum of their contexts, blocks copied."""
+    with open(path, "w") as f:
+        print("wall_ms,prompts,sequences,contexts,blocks_out,blocks_in", file=f)
+        for took_s, parts, out, back in log:
+            singles = [c for n, c in parts if n == 1]
+            print(f"{1e3 * took_s:.3f},{' '.join(f'{n}+{c}' for n, c in parts if n > 1)},{len(singles)},{sum(singles)},"
+                  f"{out},{back}", file=f)
+
+
+def serve(path, blocks, out, host_blocks, log):
     model = Model(blocks)
     warm_up(model)
     with open(path) as f:
         sequences = [Sequence(r["request_id"], float(r["arrival_s"]), int(r["prompt_tokens"]), int(r["output_tokens"]))
                      for r in csv.DictReader(f)]
-    server = Server(model, blocks)
+    server = Server(model, blocks, host_blocks)
     ended = server.run(sequences)
     with open(out, "w") as f:
-        print(f"# {server.n_steps} steps\nrequest_id,ttft_s,latency_s,preemptions", file=f)
+        print(f"# {len(server.log)} steps\nrequest_id,ttft_s,latency_s,preemptions,swaps", file=f)
         for s in sorted(ended, key=lambda s: s.arrival_s):
-            print(f"{s.name},{s.first_s - s.arrival_s:.6f},{s.last_s - s.arrival_s:.6f},{s.preempted}", file=f)
+            print(f"{s.name},{s.first_s - s.arrival_s:.6f},{s.last_s - s.arrival_s:.6f},{s.preempted},{s.swapped}", file=f)
+    if log:
+        write_log(server.log, log)
 
 
 def main():
     torch.manual_seed(1)
-    if sys.argv[1] == "steps":
-        steps(sys.argv[2])
+    if sys.argv[1] == "serve":
+        more = sys.argv[5:] + ["0", None][len(sys.argv) - 5:]
+        serve(sys.argv[2], int(sys.argv[3]), sys.argv[4], int(more[0]), more[1])
     else:
-        serve(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+        {"steps": steps, "drawn": drawn, "kernels": kernels}[sys.argv[1]](sys.argv[2])
 
 
 if __name__ == "__main__":

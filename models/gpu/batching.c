@@ -16,6 +16,7 @@ bool gsim_batching_open(struct gsim_batching *batching, const struct gsim_llm *l
         .listener = *listener,
         .waiting = {GSIM_LLM_NONE, GSIM_LLM_NONE},
         .swapped = {GSIM_LLM_NONE, GSIM_LLM_NONE},
+        .too_large = GSIM_LLM_NONE,
         .running = gsim_arena_array(arena, (size_t)most + 1, sizeof *batching->running),
         .free_blocks = memory.blocks,
         .least_free_blocks = memory.blocks,
@@ -90,6 +91,8 @@ static void preempt_last(struct gsim_batching *b) {
     struct gsim_llm_served *one = &b->served[request];
     bool swaps = b->llm->preempt == GSIM_LLM_SWAP && one->blocks <= b->host_blocks;
     one->preemptions++;
+    if (!swaps && b->llm->swap_full == GSIM_LLM_FULL_FAILS && b->too_large == GSIM_LLM_NONE)
+        b->too_large = request;
     if (!swaps) {
         give_back(b, request);
         one->recomputed += one->computed;
@@ -111,11 +114,8 @@ static void grant(struct gsim_batching *b, uint32_t request, int64_t tokens) {
     struct gsim_llm_served *one = &b->served[request];
     struct gsim_llm_work *work = &b->work;
     one->granted = tokens;
-    work->tokens += tokens;
-    work->sequences++;
     work->emitted += lacking(b, request) == tokens;
-    work->pairs += (gsim_i128)tokens * one->computed + (gsim_i128)tokens * (tokens + 1) / 2;
-    work->context += one->computed + tokens;
+    gsim_llm_work_add(b->llm, work, one->computed, tokens);
 }
 
 static int64_t fitting(const struct gsim_batching *b, uint32_t request) {

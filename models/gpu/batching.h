@@ -17,7 +17,9 @@
  *
  * A request that gave up its blocks computes its tokens again, generated ones as if they were of
  * the prompt; or, where preempt=swap and the host has room, its blocks go to the host and come back
- * (vLLM's V0, and the paper). A request gives its blocks back with its last token. */
+ * (vLLM's V0, and the paper). Where the host has no room V0 ends with an error; swap_full says
+ * whether the request is computed again instead. A request gives its blocks back with its last
+ * token. */
 #ifndef GSIM_MODELS_GPU_BATCHING_H
 #define GSIM_MODELS_GPU_BATCHING_H
 
@@ -48,6 +50,7 @@ struct gsim_batching {
     uint32_t n_running;
     int64_t free_blocks, least_free_blocks;
     int64_t host_blocks; /* free ones */
+    uint32_t too_large; /* with swap_full=fail: a request that the host had no room for */
     struct gsim_llm_work work; /* of the step under way */
 };
 

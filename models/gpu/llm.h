@@ -11,7 +11,13 @@
  *              it or itself, against the keys and values of each sequence once, and those that are
  *              written
  *
- * Not counted: activations, elementwise kernels, rows of the embedding table. */
+ * Where attention_tile is known, sequences with one token and parts of prompts are two kernels. The
+ * latter's blocks have a tile of tokens and a head each, and go over all tokens before these. The
+ * GPU holds a number of blocks at a time; so a few blocks behind a long context take as long as
+ * many. How long the last of them takes is counted as if the longest one began last.
+ *
+ * Beside these: time by sequence, and bytes that elementwise kernels move by token. Not counted:
+ * rows of the embedding table. */
 #ifndef GSIM_MODELS_GPU_LLM_H
 #define GSIM_MODELS_GPU_LLM_H
 
@@ -28,6 +34,10 @@ struct gsim_llm_memory gsim_llm_memory_of(const struct gsim_llm *llm);
 /* Fills batch_tokens and sequences that are not given with the defaults of vLLM's API server
  * (get_batch_defaults in vllm/engine/arg_utils.py). */
 void gsim_llm_fill(struct gsim_llm *llm, const struct gsim_profile *profile);
+
+/* A step computes this number of tokens of a sequence that has `had` with keys and values. */
+void gsim_llm_work_add(const struct gsim_llm *llm, struct gsim_llm_work *work, int64_t had,
+                       int64_t tokens);
 
 /* The time of a step: at least 1 ns, at most half of GSIM_TIME_MAX. */
 int64_t gsim_llm_step_ns(const struct gsim_llm *llm, const struct gsim_profile *profile,

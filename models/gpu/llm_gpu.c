@@ -294,8 +294,24 @@ static int64_t next_ns(const struct gpu *gpu) {
     return gpu->changed_ns < next ? gpu->changed_ns : next;
 }
 
+/* A server that its settings end where the host is full. */
+static enum gsim_status check_host(const struct gpu *gpu, struct gsim_log *log) {
+    if (gpu->running == GSIM_LLM_NONE)
+        return GSIM_OK;
+    const struct gsim_batching *batching = &gpu->servers[gpu->running].batching;
+    if (batching->too_large == GSIM_LLM_NONE)
+        return GSIM_OK;
+    const struct gsim_llm_request *request = &gpu->run->requests->list[batching->too_large];
+    return gsim_fail(log, GSIM_BAD_INPUT, gpu->run->requests->path, request->line,
+                     "request '%s' gives up its blocks at %lld ns and has no room on the host "
+                     "(swap_memory of model '%s'), where vLLM's V0 ends; 'swap_full = recompute' "
+                     "goes on",
+                     request->id, (long long)gpu->now_ns, batching->llm->name);
+}
+
 static enum gsim_status serve_all(struct gpu *gpu, struct gsim_log *log) {
-    for (int64_t next; (next = next_ns(gpu)) != GSIM_NEVER;) {
+    enum gsim_status status = GSIM_OK;
+    for (int64_t next; status == GSIM_OK && (next = next_ns(gpu)) != GSIM_NEVER;) {
         if (next >= GSIM_TIME_MAX)
             return gsim_fail(log, GSIM_BAD_INPUT, gpu->run->requests->path, 0,
                              "serving these requests goes past the end of the clock (146 years)");
@@ -307,8 +323,9 @@ static enum gsim_status serve_all(struct gpu *gpu, struct gsim_log *log) {
         arrive(gpu);
         choose_memory(gpu);
         choose_step(gpu);
+        status = check_host(gpu, log);
     }
-    return GSIM_OK;
+    return status;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

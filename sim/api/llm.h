@@ -18,6 +18,10 @@ enum gsim_llm_batching { GSIM_LLM_BY_STEP = 0, GSIM_LLM_BY_REQUEST };
 /* What becomes of the keys and values of a request that gives up its blocks. */
 enum gsim_llm_preempt { GSIM_LLM_RECOMPUTE = 0, GSIM_LLM_SWAP };
 
+/* What happens where the host has no room for these: they are computed again, or the server ends,
+ * as vLLM's V0 does. */
+enum gsim_llm_full { GSIM_LLM_FULL_RECOMPUTES = 0, GSIM_LLM_FULL_FAILS };
+
 /* A dense decoder: its shape, as its config.json has it, and how its server is set up. */
 struct gsim_llm {
     const char *name;
@@ -28,6 +32,17 @@ struct gsim_llm {
     enum gsim_precision precision;
     int64_t compute_ppm, memory_ppm; /* parts of the peak and the bandwidth that steps reach */
     int64_t host_ns; /* of each step, in which the GPU has nothing to do */
+    int64_t part_ns; /* of a step with a part of a prompt, beside host_ns */
+    int64_t sequence_ns; /* of a step, for each of its sequences */
+    int64_t activation_bytes; /* that kernels beside products and attention move for a token */
+    /* Steps compute a multiple of this number of tokens: those with a part of a prompt, and those
+     * that generate alone. 0: as many as there are. */
+    int64_t pad_tokens, pad_sequences;
+    int64_t attention_ppm; /* part of the peak that attention of parts of prompts reaches */
+    /* Tokens of a part of a prompt that a block attends with, for a head; blocks that an SM holds;
+     * blocks that a sequence with one token has, for a head of keys. Tile 0: attention is spread
+     * over all SMs; splits 0: that of one token is. */
+    int64_t attention_tile, attention_blocks, attention_splits;
     int64_t mem_bytes; /* on the GPU: weights, cache and the rest */
     int64_t other_bytes; /* the rest: activations, graphs */
     int64_t block_tokens; /* tokens of a block of the cache */
@@ -35,6 +50,7 @@ struct gsim_llm {
     enum gsim_llm_batching batching;
     enum gsim_llm_preempt preempt;
     int64_t swap_bytes; /* room on the host for keys and values */
+    enum gsim_llm_full swap_full;
     int64_t ttft_target_ns, tpot_target_ns; /* of a request that is in time; GSIM_NEVER: any is */
 };
 
@@ -76,6 +92,11 @@ struct gsim_llm_work {
     int64_t sequences;
     gsim_i128 pairs; /* of a computed token and a token up to it */
     int64_t context; /* tokens of its sequences at the end of the step, with keys and values */
+    /* Of these, sequences that compute one token: how many, their context and the longest one's. */
+    int64_t ones, ones_context, longest_one;
+    /* Of all others: tiles of a head, the tokens that these attend to, and the longest context. */
+    int64_t tiles, longest_part;
+    gsim_i128 tile_keys;
     int64_t blocks_out, blocks_in; /* of each sequence, in one copy after the other */
 };
 

@@ -38,6 +38,12 @@ served "a request joins the batch at the next step" \
 # b waits until a has its last token: 30 ms.
 served "a batch of one sequence" "a 0.010000000 0.030000000 0 0 0; b 0.035000000 0.045000000 0 0 0" \
     --spec m.sequences=1
+# Steps of one, two and two sequences take 11, 12 and 12 ms. Padded to four, the third takes 14: it alone has no part of a prompt.
+served "time by sequence" "a 0.011000000 0.035000000 0 0 0; b 0.018000000 0.030000000 0 0 0" --spec m.per_sequence=1ms
+served "sequences of a step that generates, padded" "a 0.011000000 0.037000000 0 0 0; b 0.018000000 0.032000000 0 0 0" \
+    --spec m.per_sequence=1ms --spec m.pad_sequences=4
+# The first two steps have a part of a prompt: 15, 15 and 10 ms.
+served "host time of parts of prompts" "a 0.015000000 0.040000000 0 0 0; b 0.025000000 0.035000000 0 0 0" --spec m.host_part=5ms
 # At half of the times b arrives at 2.5 ms, and joins the second step as before.
 served "arrivals that are scaled" "a 0.010000000 0.030000000 0 0 0; b 0.017500000 0.027500000 0 0 0" --time-scale 0.5
 # Where a batch is whole, b comes in when a is done.
@@ -63,11 +69,15 @@ served "or has them on the host" "a 0.010000000 0.030000000 0 0 0; b 0.010000000
     --spec m.preempt=swap --spec m.swap_memory=4B
 served "where there is room" "a 0.010000000 0.030000000 0 0 0; b 0.010000000 0.050000000 1 0 2" \
     --spec m.preempt=swap --spec m.swap_memory=3B
+expect "or the server ends, as vLLM's V0" 3 "requests.csv:3: request 'b' gives up its blocks at 10000000 ns and has no room on the host" \
+    "$gsim" serve --device ideal --models "$tmp/models.ini" --spec m.preempt=swap --spec m.swap_memory=3B --spec m.swap_full=fail "$tmp/requests.csv"
+served "and goes on where the host has room" "a 0.010000000 0.030000000 0 0 0; b 0.010000000 0.050000000 1 1 0" \
+    --spec m.preempt=swap --spec m.swap_memory=4B --spec m.swap_full=fail
 expect "bytes that were swapped" 0 '"swapped_out_bytes": 4,' "$gsim" serve --format json --device ideal \
     --models "$tmp/models.ini" --spec m.preempt=swap --spec m.swap_memory=4B "$tmp/requests.csv"
 expect "the largest share of the cache in use" 0 '"kv_peak": 1,' "$gsim" serve --format json --device ideal \
     --models "$tmp/models.ini" "$tmp/requests.csv"
-expect "guesses are named" 0 "assumed: m.compute_efficiency=100%, m.memory_efficiency=100%, m.other_memory=0MiB" \
+expect "guesses are named" 0 "assumed: m.compute_efficiency=100%, m.memory_efficiency=100%, m.host_part=0ms, m.per_sequence=0ms, m.activations=0MiB, m.attention_tile=none, m.other_memory=0MiB" \
     "$gsim" serve --device ideal --models "$tmp/models.ini" "$tmp/requests.csv"
 
 # --- several models -------------------------------------------------------------------------------
@@ -136,7 +146,11 @@ bad_model "a key that is none" "a model. has no key 'laiers'; did you mean 'laye
 bad_model "no room beside the weights" "memory of 101 bytes, which leaves no block of 2 bytes" --spec m.memory=101B
 bad_model "tables larger than the model" "more than its parameters" --spec m.vocabulary=60
 bad_model "heads that do not divide" "heads is no multiple of kv_heads" --spec m.heads=3 --spec m.kv_heads=2
+bad_model "a full host that is none" "swap_full = fail needs preempt = swap" --spec m.swap_full=fail
 bad_model "swapping to no memory" "needs swap_memory" --spec m.preempt=swap
+bad_model "tiles without blocks" "attention_tile needs attention_blocks, the blocks that an SM holds" --spec m.attention_tile=64
+bad_model "splits without tiles" "need attention_tile, the tokens that a block attends with" --spec m.attention_splits=8
+bad_model "a padding of nothing" "pad_tokens: '0' is not a whole number from 1" --spec m.pad_tokens=0
 bad_model "a time without a unit" "host: '3' is not a time" --spec m.host=3
 bad_model "no layers" "layers: '0' is not a whole number from 1" --spec m.layers=0
 bad_model "a sharing that is none" "sharing: 'nap' is not one of awake|sleep" --spec gpu.sharing=nap
@@ -150,18 +164,38 @@ expect "a timeline that would be compressed" 2 "without compression" "$gsim" ser
 echo "something else" >"$tmp/mine.csv"
 expect "a file of something else stays" 2 "mine.csv: the file is there already; --force" "$gsim" serve --device ideal --models "$tmp/models.ini" --requests-csv "$tmp/mine.csv" "$tmp/requests.csv"
 
-# A server measured on an H200 (experiments/serving): steps and requests that gave up their blocks, in percent of those
-# measured, and the mean latency of all requests of the run with room for all.
-measured() { # run, further arguments: steps, preemptions and mean latency
-    run=$1
-    shift
-    "$gsim" serve --quiet --device h200 --models experiments/serving/models.ini "$@" "experiments/serving/$run.csv" |
-        awk -v steps="$(sed -n '1s/[^0-9]//gp' "experiments/serving/${run}_h200.csv")" -v latency="$(awk -F, '/^r[0-9]/ { s += $3; n++ } END { print s / n }' "experiments/serving/${run}_h200.csv")" \
-            -v gave_up="$(awk -F, '/^r[0-9]/ { s += $4 } END { print s }' "experiments/serving/${run}_h200.csv")" '
-            $1 == "steps" { steps = $2 / steps }
-            $1 == "preemptions" { gave_up = gave_up > 0 ? $2 / gave_up : $2 == 0 }
-            $1 == "latency_mean_s" { latency = $2 / latency }
-            END { print (steps > 0.94 && steps < 1.06), (gave_up > 0.95 && gave_up < 1.05), (latency > 0.92 && latency < 1.08) }'
+# A server measured on an H200 (experiments/serving): steps, requests that gave up their blocks, those of these that went to
+# the host, and the mean latency, as parts of those measured; each between the two that follow its name. Two runs of it differ
+# by 3 % in latency and by 5 % in blocks given up; where it can nearly not keep up, a step too short by 1 % is 5 % of latency.
+measured() { # run, file of requests, arguments and bounds in between
+    real=experiments/serving/$1_h200.csv trace=experiments/serving/$2.csv bounds=$3
+    shift 3
+    "$gsim" serve --quiet --device h200 --models experiments/serving/models.ini "$@" "$trace" |
+        awk -v bounds="$bounds" -v real="$real" '
+            BEGIN {
+                while ((getline line <real) > 0) {
+                    split(line, cell, ",")
+                    if (line ~ /^#/) { gsub(/[^0-9]/, "", line); was["steps"] = line }
+                    if (line ~ /^r[0-9]/) { n++; was["latency_mean_s"] += cell[3]; was["preemptions"] += cell[4]; was["swaps"] += cell[5] }
+                }
+                was["latency_mean_s"] /= n
+            }
+            { is[$1] = $2 }
+            END {
+                for (i = split(bounds, bound, " ") - 2; i > 0; i -= 3) {
+                    part = is[bound[i]] / was[bound[i]]
+                    if (!(part >= bound[i + 1] && part <= bound[i + 2])) printf "%s %.3f ", bound[i], part
+                }
+            }'
 }
-check "a measured server with room for all" "1 1 1" "$(measured busy)"
-check "and steps and lost blocks of one with a full cache" "1 1" "$(measured full --spec llama.memory=18996002816B | cut -d ' ' -f 1,2)"
+small="--spec llama.memory=18996002816B"
+check "a measured server with room for all" "" "$(measured busy busy "steps 0.96 1.04 latency_mean_s 0.95 1.05")"
+# shellcheck disable=SC2086
+check "and one with a full cache" "" "$(measured full full "steps 0.98 1.02 preemptions 0.9 1.1 latency_mean_s 0.85 1.15" $small)"
+# Swaps below are fewer and shorter: copies were a fifth slower on that machine than the device's constants say.
+# shellcheck disable=SC2086
+check "and one that swaps" "" "$(measured swap full "preemptions 0.75 1.1 swaps 0.75 1.1 latency_mean_s 0.8 1.05" $small \
+    --spec llama.preempt=swap --spec llama.swap_memory=2800MiB)"
+# shellcheck disable=SC2086
+check "and one that swaps to a host that is soon full" "" "$(measured small full "preemptions 0.9 1.2 swaps 0.9 1.2 latency_mean_s 0.9 1.2" $small \
+    --spec llama.preempt=swap --spec llama.swap_memory=128MiB)"

@@ -46,6 +46,7 @@ class Model:
         self.host = r.choice([0, 0, 10**6, r.randint(1, 10**7)])
         self.block_tokens = r.choice([1, 2, 4, 16])
         self.batch_tokens, self.sequences = r.choice([1, 3, 8, 64, 8192]), r.choice([1, 2, 3, 8, 1024])
+        self.draw_kernels(random.Random(self.parameters))
         self.batching = r.choice(["step", "step", "step", "request"])
         self.numbers = 2 * self.layers * self.kv_heads * self.head_dim  # of keys and values, a token
         self.block_bytes = ceil(Fraction(self.block_tokens * self.numbers * self.kv_bits, 8))
@@ -55,8 +56,29 @@ class Model:
         self.memory = self.weights + self.other + self.blocks * self.block_bytes + r.randrange(self.block_bytes)
         self.swaps = kind == "swapped" and r.random() < 0.9
         self.host_blocks = r.choice([1, 2, 4, 10, 100])
+        self.ends_when_full = self.swaps and random.Random(self.parameters).random() < 0.3
         self.swap_memory = self.host_blocks * self.block_bytes + r.randrange(self.block_bytes)
         self.ttft, self.tpot = r.choice([None, r.randint(1, 10**8)]), r.choice([None, r.randint(1, 10**7)])
+
+    def draw_kernels(self, r):
+        """From a stream of their own, so that the other draws stay as they are."""
+        self.pad_tokens, self.pad_sequences = r.choice([1, 1, 2, 7, 64]), r.choice([1, 1, 2, 8])
+        self.host_part, self.per_sequence = r.choice([0, 0, 500_000, r.randint(1, 10**6)]), r.choice([0, 0, 18_000, 777])
+        self.activations = r.choice([0, 0, 1, 123_456])
+        self.tile, self.splits = r.choice([None, 1, 2, 5, 16, 64]), r.choice([None, 1, 2, 8])
+        self.sm_blocks = r.choice([1, 2, 3])
+        self.attention = r.choice([None, 1_000_000, 250_000])  # ppm
+
+    def kernels(self):
+        keys = {"pad_tokens": self.pad_tokens, "pad_sequences": self.pad_sequences, "host_part": f"{self.host_part}ns",
+                "per_sequence": f"{self.per_sequence}ns", "activations": f"{self.activations}B"}
+        if self.tile is not None:
+            keys.update(attention_tile=self.tile, attention_blocks=self.sm_blocks)
+            if self.splits is not None:
+                keys["attention_splits"] = self.splits
+            if self.attention is not None:
+                keys["attention_efficiency"] = f"{self.attention / 10**4}%"
+        return keys
 
     def section(self):
         keys = {"parameters": self.parameters, "layers": self.layers, "hidden": self.hidden, "heads": self.heads,
@@ -66,8 +88,10 @@ class Model:
                 "memory_efficiency": f"{self.bandwidth / 10**4}%", "host": f"{self.host}ns", "block_tokens": self.block_tokens,
                 "batch_tokens": self.batch_tokens, "sequences": self.sequences, "batching": self.batching,
                 "memory": f"{self.memory}B", "other_memory": f"{self.other}B"}
+        keys.update(self.kernels())
         if self.swaps:
             keys.update(preempt="swap", swap_memory=f"{self.swap_memory}B")
+            keys["swap_full"] = "fail" if self.ends_when_full else "recompute"
         for key, target in (("ttft_target", self.ttft), ("tpot_target", self.tpot)):
             if target is not None:
                 keys[key] = f"{target}ns"
@@ -101,6 +125,7 @@ class Draw:
                   "pcie.h2d_reused_bytes_per_s": r.choice(rates), "pcie.h2d_copy_ns": r.choice([0, 10, 5000]),
                   "pcie.d2h_copy_ns": r.choice([0, 10, 7000])}
         self.device.update(copies)
+        self.device["device.sms"] = random.Random(seed).choice([1, 3, 10, 100])
         self.device.update({"switch.idle_ns": r.choice([0, 0, 1, 150_000, 10**6]), "context.bytes": r.choice([0, 0, 1000])})
         room = sum(model.memory for model in self.models)
         if self.is_asleep:
@@ -152,6 +177,10 @@ def device_text():
 # --- the walk -------------------------------------------------------------------------------------
 
 
+class Full(Exception):
+    """The host has no room for the blocks of a request, and the server ends."""
+
+
 class Server:
     """The server of one model, step by step."""
 
@@ -180,6 +209,8 @@ class Server:
             request.swaps += 1
             self.swapped = sorted([*self.swapped, request], key=lambda its: (its.arrival, its.number))
             return
+        if self.model.ends_when_full:
+            raise Full(request)
         request.lost += request.computed
         request.computed = 0
         self.waiting.insert(0, request)
@@ -237,16 +268,39 @@ class Server:
         batch = [request for request in self.running if request.granted]
         self.emits = [request for request in batch if request.granted == request.lacks()]
         n, s = sum(request.granted for request in batch), len(self.emits)
+        is_mixed = any(request.granted > 1 for request in batch)
+        n = -(-n // (pad := model.pad_tokens if is_mixed else model.pad_sequences)) * pad
+        host = model.host + (model.host_part if is_mixed else 0) + model.per_sequence * (len(batch) if is_mixed else n)
         products = self.roofs(2 * (model.inner * n + model.head * s), (model.inner + (model.head if s else 0)) * model.weight_bits // 8)
-        pairs = sum(q.granted * q.computed + Fraction(q.granted * (q.granted + 1), 2) for q in batch)
-        moved = sum(q.computed + 2 * q.granted for q in batch)
-        attention = self.roofs(4 * model.layers * model.heads * model.head_dim * pairs, model.numbers * model.kv_bits // 8 * moved)
-        return model.host + self.swap_ns() + products + attention
+        return host + self.swap_ns() + products + self.roofs(0, n * model.activations) + self.attention_ns(batch)
 
-    def roofs(self, flops, moved):
+    def attention_ns(self, batch):
+        model, token = self.model, self.model.numbers * self.model.kv_bits // 8
+        pairs = sum(q.granted * q.computed + Fraction(q.granted * (q.granted + 1), 2) for q in batch)
+        if model.tile is None:
+            return self.roofs(4 * model.layers * model.heads * model.head_dim * pairs, token * sum(q.computed + 2 * q.granted for q in batch))
+        slots, reached = self.device["device.sms"] * model.sm_blocks, model.attention or model.compute
+        ones, parts = [q for q in batch if q.granted == 1], [q for q in batch if q.granted > 1]
+        kept = token * sum(q.computed + 2 for q in ones)
+        if ones and model.splits:
+            each = model.kv_heads * model.splits
+            kept = ceil(Fraction(token * slots * self.turns([q.computed + 2 for q in ones], each, slots), each))
+        ns = self.roofs(4 * model.layers * model.heads * model.head_dim * sum(q.computed + 1 for q in ones), kept, reached)
+        if parts:
+            tiles = [q.computed + min(q.granted, at + model.tile) for q in parts for at in range(0, q.granted, model.tile)]
+            ns += self.roofs(4 * model.layers * model.head_dim * model.tile * slots * self.turns(tiles, model.heads, slots),
+                             token * sum(q.computed + 2 * q.granted for q in parts), reached)
+        return ns
+
+    @staticmethod
+    def turns(lengths, each, slots):
+        """What the slot goes over that is done last, where each of these has as many blocks."""
+        return ceil(Fraction(sum(lengths) * ((len(lengths) * each - 1) // slots), len(lengths))) + max(lengths)
+
+    def roofs(self, flops, moved, compute=None):
         """A roof is rounded up to a nanosecond, and so is what a step takes that reaches a part of it."""
         model, peak, bandwidth = self.model, self.device["device." + BITS[self.model.precision]], self.device["device.hbm_bytes_per_s"]
-        return max(ceil(Fraction(ceil(Fraction(flops * S, peak)) * 10**6, model.compute)),
+        return max(ceil(Fraction(ceil(Fraction(flops * S, peak)) * 10**6, compute or model.compute)),
                    ceil(Fraction(ceil(Fraction(moved * S, bandwidth)) * 10**6, model.bandwidth)))
 
     def swap_ns(self):
@@ -426,10 +480,14 @@ def is_in_time(q):
 def hold(gsim, seed, kind, folder):
     draw = Draw(seed, kind)
     rows, result = by_gsim(gsim, draw, folder)
+    gpu = Gpu(draw)
+    try:
+        gpu.go()
+    except Full as full:
+        due = f"request 'r{full.args[0].number}' gives up its blocks at {gpu.now} ns and has no room on the host"
+        return None if rows is None and due in result else f"plainly {due}, not {str(result).strip()[:200]}"
     if rows is None:
         return f"it ended with {result.strip()[:200]}"
-    gpu = Gpu(draw)
-    gpu.go()
     for q in sorted(draw.requests, key=lambda q: (not q.tokens, q.tokens and q.tokens[0])):
         row = rows[f"r{q.number}"]
         due = {"ttft_s": q.tokens[0] - q.arrival, "latency_s": q.tokens[-1] - q.arrival, "preemptions": q.preemptions,

@@ -92,10 +92,10 @@ static int64_t lacks(const struct walk *w, int request) {
 }
 
 static int64_t roof_ns(const struct walk *w, const struct gsim_llm *llm, gsim_i128 flops,
-                       gsim_i128 bytes) {
+                       int64_t compute_ppm, gsim_i128 bytes) {
     int64_t compute_ns = up(flops * GSIM_NS_PER_S, value(w, GSIM_KEY_FP16_FLOPS_PER_S));
     int64_t memory_ns = up(bytes * GSIM_NS_PER_S, value(w, GSIM_KEY_HBM_BYTES_PER_S));
-    compute_ns = up((gsim_i128)compute_ns * GSIM_PPM, llm->compute_ppm);
+    compute_ns = up((gsim_i128)compute_ns * GSIM_PPM, compute_ppm);
     memory_ns = up((gsim_i128)memory_ns * GSIM_PPM, llm->memory_ppm);
     return compute_ns > memory_ns ? compute_ns : memory_ns;
 }
@@ -112,24 +112,96 @@ struct moved {
     int64_t out, in; /* blocks */
 };
 
+/* What the sequences of a step are, each looked at anew. */
+struct batch {
+    int64_t tokens, emitted, sequences, context, pairs, part_context;
+    int64_t ones, ones_context, longest_one; /* sequences that compute one token */
+    int64_t tiles, keys, longest_part; /* of all others, by the tile */
+};
+
+static void see_tiles(struct batch *batch, int64_t had, int64_t tokens, int64_t tile) {
+    for (int64_t at = 0; at < tokens; at += tile) {
+        batch->tiles++;
+        batch->keys += had + (at + tile < tokens ? at + tile : tokens);
+    }
+    if (had + tokens > batch->longest_part)
+        batch->longest_part = had + tokens;
+}
+
+static struct batch batch_of(const struct walk *w, const struct gsim_llm *llm,
+                             const struct model *model) {
+    struct batch batch = {0};
+    for (int i = 0; i < model->running.n; i++) {
+        const struct seen *one = &w->seen[model->running.at[i]];
+        int64_t all = one->computed + one->granted;
+        if (one->granted == 0)
+            continue;
+        batch.sequences++;
+        batch.tokens += one->granted;
+        batch.emitted += one->granted == lacks(w, model->running.at[i]);
+        batch.context += all;
+        for (int64_t t = 1; t <= one->granted; t++)
+            batch.pairs += one->computed + t;
+        if (one->granted == 1) {
+            batch.ones++;
+            batch.ones_context += all;
+            batch.longest_one = all > batch.longest_one ? all : batch.longest_one;
+        } else {
+            batch.part_context += all;
+            if (llm->attention_tile > 0)
+                see_tiles(&batch, one->computed, one->granted, llm->attention_tile);
+        }
+    }
+    return batch;
+}
+
+/* Rounds of blocks of mean length before the last one, and the longest one in it. */
+static int64_t rounds(int64_t sum, int64_t items, gsim_i128 blocks, gsim_i128 slots,
+                      int64_t longest) {
+    gsim_i128 whole = 0;
+    while (blocks > slots) {
+        blocks -= slots;
+        whole++;
+    }
+    return up(sum * whole, items) + longest;
+}
+
+static int64_t attention_takes_ns(const struct walk *w, const struct gsim_llm *llm,
+                                  const struct batch *b) {
+    gsim_i128 pair = (gsim_i128)4 * llm->layers * llm->head_dim, token = token_bytes(llm);
+    gsim_i128 slots = value(w, GSIM_KEY_SMS) * llm->attention_blocks,
+              moved = b->ones_context + b->ones;
+    int64_t each = llm->kv_heads * llm->attention_splits, ns = 0;
+    if (llm->attention_tile == 0)
+        return roof_ns(w, llm, pair * llm->heads * b->pairs, llm->compute_ppm,
+                       token * (b->context + b->tokens));
+    gsim_i128 bytes = token * moved;
+    if (b->ones > 0 && each > 0)
+        bytes = up(token * slots *
+                       rounds((int64_t)moved, b->ones, b->ones * each, slots, b->longest_one + 1),
+                   each);
+    ns = roof_ns(w, llm, pair * llm->heads * b->ones_context, llm->attention_ppm, bytes);
+    if (b->tiles == 0)
+        return ns;
+    int64_t keys = rounds(b->keys, b->tiles, b->tiles * llm->heads, slots, b->longest_part);
+    return ns + roof_ns(w, llm, pair * llm->attention_tile * keys * slots, llm->attention_ppm,
+                        token * (b->part_context + b->tokens - b->ones));
+}
+
 static int64_t step_takes_ns(const struct walk *w, const struct gsim_llm *llm,
                              const struct model *model, struct moved moved) {
     gsim_i128 head = (gsim_i128)llm->vocabulary * llm->hidden;
     gsim_i128 body = llm->parameters - (llm->is_tied ? 1 : 2) * head;
-    int64_t tokens = 0, emitted = 0, context = 0, pairs = 0;
-    for (int i = 0; i < model->running.n; i++) {
-        int request = model->running.at[i];
-        const struct seen *one = &w->seen[request];
-        tokens += one->granted;
-        emitted += one->granted > 0 && one->granted == lacks(w, request);
-        context += one->granted > 0 ? one->computed + one->granted : 0;
-        for (int64_t t = 1; t <= one->granted; t++)
-            pairs += one->computed + t;
-    }
-    int64_t ns = roof_ns(w, llm, 2 * (body * tokens + head * emitted),
-                         (body + (emitted > 0 ? head : 0)) * llm->weight_bits / 8);
-    ns += roof_ns(w, llm, (gsim_i128)4 * pairs * llm->layers * llm->heads * llm->head_dim,
-                  (gsim_i128)token_bytes(llm) * (context + tokens));
+    struct batch b = batch_of(w, llm, model);
+    bool has_part = b.ones < b.sequences;
+    int64_t unit = has_part ? llm->pad_tokens : llm->pad_sequences, tokens = b.tokens;
+    while (tokens % unit)
+        tokens++;
+    int64_t ns = roof_ns(w, llm, 2 * (body * tokens + head * b.emitted), llm->compute_ppm,
+                         (body + (b.emitted > 0 ? head : 0)) * llm->weight_bits / 8);
+    ns += roof_ns(w, llm, 0, GSIM_PPM, (gsim_i128)tokens * llm->activation_bytes);
+    ns += attention_takes_ns(w, llm, &b);
+    ns += has_part ? llm->part_ns + b.sequences * llm->sequence_ns : tokens * llm->sequence_ns;
     ns += copies_ns(w, llm, moved.out, GSIM_KEY_PCIE_D2H, GSIM_KEY_PCIE_D2H_COPY_NS);
     ns += copies_ns(w, llm, moved.in, GSIM_KEY_PCIE_H2D, GSIM_KEY_PCIE_H2D_COPY_NS);
     return llm->host_ns + ns;
@@ -397,6 +469,22 @@ static void walk_all(struct walk *w) {
 /* --- random cases ----------------------------------------------------------------------------- */
 
 /* Small layers, so that the cache holds some tens of blocks and requests give them up. */
+/* How the kernels of steps are cut, of half of the models. */
+static void draw_kernels(gsl_rng *rng, struct gsim_llm *llm) {
+    llm->pad_tokens = pick(rng, 0, 1) ? 1 : pick(rng, 1, 70);
+    llm->pad_sequences = pick(rng, 0, 1) ? 1 : pick(rng, 1, 9);
+    llm->part_ns = pick(rng, 0, 1) * pick(rng, 0, 50000);
+    llm->sequence_ns = pick(rng, 0, 1) * pick(rng, 0, 5000);
+    llm->activation_bytes = pick(rng, 0, 1) * pick(rng, 0, 1000000);
+    llm->attention_ppm = llm->compute_ppm;
+    if (pick(rng, 0, 1))
+        return;
+    llm->attention_tile = pick(rng, 1, 70);
+    llm->attention_blocks = pick(rng, 1, 3);
+    llm->attention_splits = pick(rng, 0, 9);
+    llm->attention_ppm = pick(rng, 10000, GSIM_PPM);
+}
+
 static struct gsim_llm draw_model(gsl_rng *rng) {
     struct gsim_llm llm = {.name = "m",
                            .layers = pick(rng, 1, 4),
@@ -418,6 +506,7 @@ static struct gsim_llm draw_model(gsl_rng *rng) {
                            .sequences = pick(rng, 1, 12),
                            .batching = pick(rng, 0, 3) ? GSIM_LLM_BY_STEP : GSIM_LLM_BY_REQUEST,
                            .preempt = pick(rng, 0, 1) ? GSIM_LLM_SWAP : GSIM_LLM_RECOMPUTE};
+    draw_kernels(rng, &llm);
     llm.parameters = 2 * llm.vocabulary * llm.hidden + pick(rng, 1, 50000000);
     int64_t block_bytes = token_bytes(&llm) * llm.block_tokens;
     llm.swap_bytes = pick(rng, 0, 40) * block_bytes;
@@ -449,6 +538,7 @@ static void draw_sharing(gsl_rng *rng, struct gsim_llms *llms, struct gsim_profi
         all += llms->list[m].mem_bytes;
         largest = llms->list[m].mem_bytes > largest ? llms->list[m].mem_bytes : largest;
     }
+    profile->value[GSIM_KEY_SMS] = pick(rng, 0, 1) ? 132 : pick(rng, 1, 40);
     llms->sharing = pick(rng, 0, 3) ? GSIM_LLM_SLEEP : GSIM_LLM_AWAKE;
     llms->quantum_ns = pick(rng, 0, 1) ? GSIM_NEVER : pick(rng, 100000, 20000000);
     llms->sleep_copies = pick(rng, 0, 1) == 1;

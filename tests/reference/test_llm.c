@@ -8,6 +8,7 @@
 
 #include "models/gpu/llm.h"
 #include "sim/app/setup/apps.h"
+#include "traces/llm_models.h"
 
 /* Parts of the roofs: found with the two programs of the first test, used in all. */
 enum { COMPUTE_PPM = 590000, MEMORY_PPM = 780000 };
@@ -101,6 +102,66 @@ static void test_a_published_step(void **state) {
     gsim_arena_free(arena);
 }
 
+/* The server of experiments/serving, by its models.ini. */
+static struct gsim_llm measured_server(struct gsim_arena *arena) {
+    struct gsim_llms llms;
+    struct gsim_log log = {0};
+    assert_int_equal(
+        gsim_llm_models_read("experiments/serving/models.ini", NULL, arena, &llms, &log), GSIM_OK);
+    return llms.list[0];
+}
+
+/* One part of a prompt behind `had` tokens, and sequences with one token. */
+static int64_t server_ns(const struct gsim_llm *llm, const struct gsim_profile *profile,
+                         int64_t part, int64_t had, int64_t ones, int64_t context) {
+    struct gsim_llm_work work = {.emitted = ones + (part > 0)};
+    for (int64_t one = 0; one < ones; one++)
+        gsim_llm_work_add(llm, &work, context, 1);
+    if (part > 0)
+        gsim_llm_work_add(llm, &work, had, part);
+    return gsim_llm_step_ns(llm, profile, &work);
+}
+
+/* What 4096 tokens before a part of a prompt cost, and sequences beside the first, as steps of
+ * experiments/serving/steps_h200.csv differ. */
+static void test_measured_steps(void **state) {
+    static const struct {
+        int64_t part, longer_ns;
+    } behind[] = {{64, 4226000}, {256, 4668000}, {512, 4702000}, {1024, 9500000}, {2048, 19733000}};
+    static const struct {
+        int64_t ones, context, longer_ns;
+    } more[] = {{64, 128, 1710000}, {64, 960, 3556000}, {128, 128, 3491000}, {128, 960, 7058000}};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_profile h200 = device("h200", arena);
+    struct gsim_llm llm = measured_server(arena);
+    (void)state;
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++)
+        near_ns(server_ns(&llm, &h200, behind[i].part, 4096, 0, 0) -
+                    server_ns(&llm, &h200, behind[i].part, 0, 0, 0),
+                behind[i].longer_ns, 110);
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        near_ns(server_ns(&llm, &h200, 0, 0, more[i].ones, more[i].context) -
+                    server_ns(&llm, &h200, 0, 0, 1, more[i].context),
+                more[i].longer_ns, 110);
+    gsim_arena_free(arena);
+}
+
+/* Tiles of 4 tokens of parts of 10 behind 5, and of 2 behind 30: 9, 13, 15 and 32 tokens. */
+static void test_tiles(void **state) {
+    struct gsim_llm llm = {.attention_tile = 4};
+    struct gsim_llm_work work = {0};
+    (void)state;
+    gsim_llm_work_add(&llm, &work, 5, 10);
+    gsim_llm_work_add(&llm, &work, 30, 2);
+    gsim_llm_work_add(&llm, &work, 99, 1);
+    assert_int_equal(work.tiles, 4);
+    assert_true(work.tile_keys == 9 + 13 + 15 + 32);
+    assert_int_equal(work.longest_part, 32);
+    assert_int_equal(work.ones, 1);
+    assert_int_equal(work.longest_one, 100);
+    assert_int_equal(work.sequences, 3);
+}
+
 /* 8030261248 parameters are those of its safetensors; 32 x 2 x 8 x 128 numbers a token. */
 static void test_memory(void **state) {
     struct gsim_llm llm = llama3_int8;
@@ -143,6 +204,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_programs_of_which_the_parts_are),
         cmocka_unit_test(test_a_published_step),
+        cmocka_unit_test(test_measured_steps),
+        cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_defaults_of_the_server),
     };
