@@ -156,8 +156,8 @@ static void read_progress(const struct gsim_ctx *ctx, struct elasticflow_job *jo
     job->is_read = gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
 }
 
-/* Reads the work that is left to all jobs. One that waited then, was given no GPUs, and waits still,
- * has as much left, unless a node failed that had its memory. */
+/* Reads the work that is left to all jobs. One that waited when it was read last, was given no
+ * GPUs, and waits still has as much left, unless a node failed that had its memory. */
 static void read_all(const struct gsim_ctx *ctx, struct elasticflow *own) {
     const uint8_t *state = ctx->view->jobs.state;
     bool is_every = ctx->view->cluster.n_failures != own->n_failures_read;

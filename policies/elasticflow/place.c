@@ -28,7 +28,7 @@ static uint32_t has_there(const struct gsim_ctx *ctx, const struct gsim_plan *pl
     return there;
 }
 
-/* Notes the job on each node where it has as many GPUs as it shall have, before those noted there. */
+/* Notes the job on each node where it has as many GPUs as it shall have, before others there. */
 static void note_on_nodes(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                           struct elasticflow *own, uint32_t number) {
     const uint32_t *node_of_gpu = ctx->view->cluster.node_of_gpu;

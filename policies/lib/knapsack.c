@@ -248,8 +248,8 @@ static int64_t cost_of_wanted(const struct gsim_knapsack *k) {
 
 /* --- a solution to begin with ----------------------------------------------------------------- */
 
-/* The first choice of a row that fits into what is left, and costs beyond the least of the row no
- * more than so much for each of its units; NULL: there is none. */
+/* The first choice of a row that fits into the units that are left, and costs beyond the least of
+ * the row no more than `most` of its kind for each of them; NULL: there is none. */
 static const struct gsim_choice *within(const struct gsim_knapsack *k,
                                         const struct gsim_choice_row *row, const uint32_t *left,
                                         const int64_t *most) {
@@ -264,9 +264,9 @@ static const struct gsim_choice *within(const struct gsim_knapsack *k,
     return NULL;
 }
 
-/* Rows have what they want at these prices as far as it fits. What is left goes to the others, first
- * where it costs nothing beyond, as of rows that gain as much as each other for each unit, then
- * where it costs a part of the price, and the whole. Returns the cost. */
+/* Rows have their choices at these prices as far as they fit. Units that are left go to the others,
+ * first where that costs nothing beyond, as of rows that gain as much as each other for each unit,
+ * then where it costs a part of the price, and the whole. Returns the cost. */
 static int64_t fill_up(const struct gsim_knapsack *k, uint32_t *has) {
     static const int64_t parts[] = {64, 16, 4, 1};
     uint32_t left[GSIM_KNAPSACK_KINDS];

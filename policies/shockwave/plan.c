@@ -290,7 +290,7 @@ static void give_others(struct gsim_future *f, int64_t left) {
     }
 }
 
-/* The first job of the heap has its round, if it fits. Returns what is left. */
+/* The first job of the heap has its round, if it fits. Returns the rounds that are left. */
 static int64_t give_of_heap(struct gsim_future *f, int64_t left) {
     struct gsim_future_rank best = f->more[0];
     const struct gsim_future_job *job = &f->job[best.job];
@@ -303,7 +303,7 @@ static int64_t give_of_heap(struct gsim_future *f, int64_t left) {
 }
 
 /* The round that the first bound gave is given again, if it fits; one that did not fit then may fit
- * now, and what the job gains by more is found anew. Returns what is left. */
+ * now, and the job's gain by more is found anew. Returns the rounds that are left. */
 static int64_t give_again(struct gsim_future *f, const struct gsim_future_gift *gift,
                           int64_t left) {
     struct gsim_future_job *job = &f->job[gift->rank.job];

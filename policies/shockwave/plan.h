@@ -14,8 +14,8 @@
  * than there are rounds of GPUs, and at the first of the others by the time that they have left and
  * by what they gain. Which of two jobs has its next round first depends on these two alone: so the
  * first bound notes in which order it gives rounds, and each further one goes through that, beside
- * a heap of the jobs of which it demands rounds. What these gain tells plans apart; all utilities are added up for two plans
- * alone that rounding could confuse. */
+ * a heap of the jobs of which it demands rounds. Gains tell plans apart; all utilities are added up
+ * for two plans alone that rounding could confuse. */
 #ifndef GSIM_POLICIES_SHOCKWAVE_PLAN_H
 #define GSIM_POLICIES_SHOCKWAVE_PLAN_H
 
@@ -45,7 +45,7 @@ struct gsim_future_rank {
     uint32_t job;
 };
 
-/* A round that the first bound of a plan gave to a job, by its gain, or would have if it had fit. */
+/* A round that the first bound of a plan gave to a job, by its gain; or would have, had it fit. */
 struct gsim_future_gift {
     struct gsim_future_rank rank;
     double utility; /* of the job with it */
