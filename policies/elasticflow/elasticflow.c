@@ -153,6 +153,21 @@ static void read_progress(const struct gsim_ctx *ctx, struct elasticflow_job *jo
     int64_t left_ns =
         ctx->view->jobs.service_ns[job->slot] - gsim_attained_ns(ctx->view, job->slot);
     job->left = (double)(left_ns > 0 ? left_ns : 1) / (double)GSIM_NS_PER_MS;
+    job->is_read = gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+}
+
+/* Reads the work that is left to all jobs. One that waited when it was read last, was given no
+ * GPUs, and waits still has as much left, unless a node failed that had its memory. */
+static void read_all(const struct gsim_ctx *ctx, struct elasticflow *own) {
+    const uint8_t *state = ctx->view->jobs.state;
+    bool is_every = ctx->view->cluster.n_failures != own->n_failures_read;
+    own->n_failures_read = ctx->view->cluster.n_failures;
+    for (uint32_t i = 0; i < own->n_order; i++) {
+        struct elasticflow_job *job = nth(own, i);
+        if (is_every || !job->is_read || job->now_level > 0 ||
+            !gsim_state_waits((enum gsim_state)state[job->slot]))
+            read_progress(ctx, job);
+    }
 }
 
 /* Gives all jobs their shares. A job that misses its deadline has none from then on, and all are
@@ -222,7 +237,8 @@ static void admit(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticfl
 }
 
 static uint32_t level_of(const struct elasticflow_job *job) {
-    return job->plan.n > 0 ? elasticflow_level(job, job->plan.step[0].gpus) : 0;
+    int64_t gpus = job->plan.n > 0 ? job->plan.step[0].gpus : 0;
+    return gpus > 0 ? elasticflow_level(job, gpus) : 0;
 }
 
 /* mode=edf: the widest level that is free, in the order of deadlines. */
@@ -264,8 +280,7 @@ static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elast
     own->n_gpus = gpus_up(ctx);
     if (own->mode != ELASTICFLOW_EDF)
         memcpy(own->order, own->due, own->n_due * sizeof *own->order);
-    for (uint32_t i = 0; i < own->n_order; i++)
-        read_progress(ctx, nth(own, i));
+    read_all(ctx, own);
     if (own->mode != ELASTICFLOW_EDF)
         plan_again(own, now);
     for (uint32_t i = 0; i < own->n_arrived; i++)
@@ -338,6 +353,10 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     own->mover = gsim_arena_array(ctx->arena, n, sizeof *own->mover);
     own->moved = gsim_arena_array(ctx->arena, n, sizeof *own->moved);
     own->placed = gsim_arena_array(ctx->arena, n, sizeof *own->placed);
+    own->open = gsim_arena_array(ctx->arena, n, sizeof *own->open);
+    own->first_on_node =
+        gsim_arena_array(ctx->arena, ctx->view->cluster.n_nodes, sizeof *own->first_on_node);
+    own->on_node = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *own->on_node);
     if (elasticflow_is_baseline(own) && !own->is_reference)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "elasticflow: mode=%s is a baseline of reference=elasticflow; without it, "
@@ -348,7 +367,8 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: slot= is shorter than %s",
                          own->is_reference ? "a second" : "a millisecond");
     return own->job && own->order && own->due && own->arrived && own->mover && own->moved &&
-                   own->placed && (!own->is_reference || elasticflow_open_reference(ctx, own))
+                   own->placed && own->open && own->first_on_node && own->on_node &&
+                   (!own->is_reference || elasticflow_open_reference(ctx, own))
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening elasticflow");
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/elasticflow/place.h"
 
+#include <string.h>
+
 static struct gsim_shape shape_of(int64_t gpus) {
     return (struct gsim_shape){
         .gpus = (uint32_t)gpus, .share_ppm = GSIM_PPM, .rule = GSIM_RULE_CONSOLIDATE};
@@ -26,16 +28,51 @@ static uint32_t has_there(const struct gsim_ctx *ctx, const struct gsim_plan *pl
     return there;
 }
 
+/* Notes the job on each node where it has as many GPUs as it shall have, before others there. */
+static void note_on_nodes(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                          struct elasticflow *own, uint32_t number) {
+    const uint32_t *node_of_gpu = ctx->view->cluster.node_of_gpu;
+    const struct elasticflow_job *job = &own->job[number];
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, job->slot, &units);
+    for (uint32_t i = 0, before = 0; i < n; i++, before = 0) {
+        uint32_t node = node_of_gpu[units[i].gpu];
+        while (before < i && node_of_gpu[units[before].gpu] != node)
+            before++;
+        if (before < i || has_there(ctx, plan, job, node) != wanted(job))
+            continue;
+        own->on_node[own->n_on_nodes] =
+            (struct elasticflow_on_node){number, own->first_on_node[node]};
+        own->first_on_node[node] = own->n_on_nodes++;
+    }
+}
+
+/* Lists the jobs that may move by node, in the order of the plan. One that does not change in this
+ * plan stays where it is, and so the lists hold until the plan is done. */
+static void list_on_nodes(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                          struct elasticflow *own) {
+    if (own->has_on_nodes)
+        return;
+    own->has_on_nodes = true;
+    own->n_on_nodes = 0;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++)
+        own->first_on_node[node] = ELASTICFLOW_NONE;
+    for (uint32_t i = own->n_placed; i-- > 0;) {
+        const struct elasticflow_job *job = &own->job[own->placed[i]];
+        if (!job->is_changed && job->is_active && runs(ctx, job) && wanted(job) > 0 &&
+            wanted(job) <= ctx->view->cluster.widest_node)
+            note_on_nodes(ctx, plan, own, own->placed[i]);
+    }
+}
+
 /* The narrowest job but for one of those that run, as wide as they shall be, on this node alone. */
-static struct elasticflow_job *narrowest_on(const struct gsim_ctx *ctx,
-                                            const struct gsim_plan *plan,
-                                            const struct elasticflow *own, uint32_t node,
+static struct elasticflow_job *narrowest_on(const struct elasticflow *own, uint32_t node,
                                             const struct elasticflow_job *but) {
     struct elasticflow_job *narrowest = NULL;
-    for (uint32_t i = 0; i < own->n_movers; i++) {
-        struct elasticflow_job *job = &own->job[own->mover[i]];
-        if (job != but && !job->is_changed && has_there(ctx, plan, job, node) == wanted(job) &&
-            (!narrowest || wanted(job) < wanted(narrowest)))
+    for (uint32_t at = own->first_on_node[node]; at != ELASTICFLOW_NONE;
+         at = own->on_node[at].next) {
+        struct elasticflow_job *job = &own->job[own->on_node[at].number];
+        if (job != but && !job->is_changed && (!narrowest || wanted(job) < wanted(narrowest)))
             narrowest = job;
     }
     return narrowest;
@@ -88,7 +125,7 @@ static bool clear_node(const struct gsim_ctx *ctx, struct gsim_plan *plan, struc
     struct attempt attempt = attempt_of(plan, own);
     uint32_t has = has_there(ctx, plan, job, node);
     while (gsim_node_idle_gpus(ctx->view, node) + has < gpus) {
-        struct elasticflow_job *other = narrowest_on(ctx, plan, own, node, job);
+        struct elasticflow_job *other = narrowest_on(own, node, job);
         if (!other || !move_away(ctx, plan, own, other, node, most_idle)) {
             take_back(plan, own, attempt);
             return false;
@@ -158,6 +195,7 @@ static bool put_by_moves(const struct gsim_ctx *ctx, struct gsim_plan *plan,
     int64_t most = cluster->n_idle_gpus + gsim_plan_units(plan, job->slot, &units);
     if (own->is_reference || most < wanted(job))
         return false;
+    list_on_nodes(ctx, plan, own);
     if (wanted(job) > cluster->widest_node)
         return put_on_nodes(ctx, plan, own, job);
     for (int64_t lacks = 1; lacks <= wanted(job); lacks++)
@@ -210,14 +248,15 @@ static int64_t look_at_ns(const struct gsim_ctx *ctx, const struct elasticflow *
 /* Jobs that change in this plan are not in the way of others before it is done, of which there is
  * no news where that takes no time; in the reference no job makes way. Where no job changes after
  * all, a look would find all as it is until the next plan is due. */
-static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       const struct elasticflow *own, bool is_plan_empty) {
-    bool is_any_short = false, is_any_changed = false;
-    uint32_t n = own->is_reference ? 0 : own->n_placed;
+static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
+                       bool is_plan_empty) {
+    bool is_any_short = false, is_any_changed = own->n_moved > 0;
+    uint32_t n = own->is_reference ? 0 : own->n_open;
     for (uint32_t i = 0; i < n && !is_any_changed; i++)
-        is_any_changed = own->job[own->placed[i]].is_changed;
+        is_any_changed = own->job[own->open[i]].is_changed;
     for (uint32_t i = 0; i < n && is_any_changed && !is_any_short; i++)
-        is_any_short = is_short(ctx, plan, &own->job[own->placed[i]]);
+        is_any_short = is_short(ctx, plan, &own->job[own->open[i]]);
+    own->has_changed = is_any_changed;
     if (!is_any_short)
         return;
     if (!is_plan_empty)
@@ -238,33 +277,59 @@ static void list_placed(const struct gsim_ctx *ctx, struct elasticflow *own) {
     own->is_listed = !own->is_reference; /* there the loop gives levels anew at any time */
 }
 
-/* The jobs that may move for others, which stay those throughout the plan; none has yet. In the
- * reference none moves. */
-static void find_movers(const struct gsim_ctx *ctx, struct elasticflow *own) {
-    own->n_movers = own->n_moved = 0;
-    for (uint32_t i = 0; i < own->n_placed && !own->is_reference; i++) {
-        struct elasticflow_job *job = &own->job[own->placed[i]];
-        job->is_changed = false;
-        if (job->is_active && runs(ctx, job) && wanted(job) > 0)
-            own->mover[own->n_movers++] = own->placed[i];
+/* Whether all is as it shall be until a plan is made, or a node fails. */
+static bool is_at_rest(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                       const struct elasticflow_job *job) {
+    const struct gsim_unit *units;
+    if (!job->is_active)
+        return true;
+    if (runs(ctx, job))
+        return gsim_plan_units(plan, job->slot, &units) == wanted(job);
+    return wanted(job) == 0 && gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+}
+
+/* All placed jobs are looked at when the plan is new, jobs moved in the last look, or nodes failed
+ * or came back; then those alone that were not at rest. None has changed in this plan. */
+static void open_jobs(const struct gsim_ctx *ctx, struct elasticflow *own) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    bool is_every = !own->is_listed || own->has_changed || cluster->n_failures != own->n_failures ||
+                    cluster->n_repairs != own->n_repairs;
+    own->n_failures = cluster->n_failures;
+    own->n_repairs = cluster->n_repairs;
+    if (!own->is_listed)
+        list_placed(ctx, own);
+    if (is_every) {
+        memcpy(own->open, own->placed, own->n_placed * sizeof *own->open);
+        own->n_open = own->n_placed;
     }
+    for (uint32_t i = 0; i < own->n_open; i++)
+        own->job[own->open[i]].is_changed = false;
+    own->n_moved = 0;
+    own->has_on_nodes = false;
+}
+
+static void close_jobs(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                       struct elasticflow *own) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < own->n_open; i++)
+        if (!is_at_rest(ctx, plan, &own->job[own->open[i]]))
+            own->open[n++] = own->open[i];
+    own->n_open = n;
 }
 
 void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct elasticflow *own) {
     const struct gsim_unit *units;
     uint32_t mark = gsim_plan_mark(plan);
-    if (!own->is_listed)
-        list_placed(ctx, own);
-    find_movers(ctx, own);
-    for (uint32_t i = 0; i < own->n_placed; i++) {
-        struct elasticflow_job *job = &own->job[own->placed[i]];
+    open_jobs(ctx, own);
+    for (uint32_t i = 0; i < own->n_open; i++) {
+        struct elasticflow_job *job = &own->job[own->open[i]];
         if (job->is_active && runs(ctx, job) &&
             gsim_plan_units(plan, job->slot, &units) > wanted(job))
             change(ctx, plan, own, job);
     }
-    for (uint32_t i = 0; i < own->n_placed; i++) {
-        struct elasticflow_job *job = &own->job[own->placed[i]];
+    for (uint32_t i = 0; i < own->n_open; i++) {
+        struct elasticflow_job *job = &own->job[own->open[i]];
         if (!job->is_active || wanted(job) == 0)
             continue;
         uint32_t had = gsim_plan_units(plan, job->slot, &units);
@@ -274,4 +339,5 @@ void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
             place(ctx, plan, own, job);
     }
     look_again(ctx, plan, own, gsim_plan_mark(plan) == mark);
+    close_jobs(ctx, plan, own);
 }

@@ -25,7 +25,8 @@ struct elasticflow_level {
     double per_tick; /* work */
 };
 
-/* A job, by its number in the trace. */
+/* A job, by its number in the trace. A plan of a long line looks at all that wait: what it looks at
+ * stands first, as far as the first level. */
 struct elasticflow_job {
     gsim_slot slot;
     bool is_active; /* it has come, is not declined, and has not ended */
@@ -33,37 +34,44 @@ struct elasticflow_job {
     bool is_late; /* its deadline cannot be met any more */
     bool is_through; /* reference: its work is done, and the end that it is given is to come */
     bool is_changed; /* by the plan under way */
+    bool is_read; /* its work was, while it waited */
+    bool has_slower_level; /* a level that is slower than the one below */
+    /* the gain stays while the edges of the free GPUs do (patient.h), and more GPUs get free at the
+     * first of these than the plan releases then */
+    bool is_steady;
+    uint32_t n_came, n_start; /* its place among the jobs that have come, and started */
     double left; /* work: ms of service; of the reference iterations */
     int64_t deadline;
     /* The level of the plan now, from 1 on; 0: none. */
     uint32_t now_level;
     uint32_t n_levels;
-    bool has_slower_level; /* a level that is slower than the one below */
+    double gain; /* of the next level, per GPU */
+    int64_t releases;
     struct elasticflow_steps plan; /* the GPUs that it is to have */
     int64_t end, real_end; /* of the plan: aligned to slots, and as computed */
+    struct elasticflow_level level[ELASTICFLOW_LEVELS];
     struct elasticflow_steps promise; /* its last plan beside which all others kept theirs */
     int64_t promised_end;
-    double gain; /* of the next level, per GPU */
-    /* the gain stays while the edges of the free GPUs do (patient.h), and more GPUs get free at the
-     * first of these than the plan releases then */
-    bool is_steady;
-    int64_t releases;
     /* reference */
     bool has_started, is_ending;
     int64_t event_at; /* the event in which it ends; -1: none */
     int64_t overhead;
-    uint32_t n_came, n_start; /* its place among the jobs that have come, and started */
     /* the reference's baselines: ticks that it needs, and that it has run */
     int64_t needs, served;
     uint32_t queue; /* las */
     bool is_next_end, ends_with_start; /* las: it ends first; it ends when others come */
     uint32_t next_in_set; /* gandiva */
     bool has_waited; /* gandiva: it had no set when it came */
-    /* last, since plans of many jobs look at what stands before, and at the first level */
-    struct elasticflow_level level[ELASTICFLOW_LEVELS];
 };
 
 struct elasticflow_reference;
+
+#define ELASTICFLOW_NONE UINT32_MAX
+
+/* A job on a node, and the next one there. */
+struct elasticflow_on_node {
+    uint32_t number, next;
+};
 
 struct elasticflow {
     struct elasticflow_job *job;
@@ -71,11 +79,20 @@ struct elasticflow {
     uint32_t n_order;
     /* Those of order as they stood by their deadlines, before their gains were sorted. */
     uint32_t *due, n_due;
-    uint32_t *mover, n_movers; /* scratch: those that run, and shall have GPUs, in that order */
+    uint32_t *mover; /* scratch */
     uint32_t *moved, n_moved; /* scratch: those that have moved for others in this plan */
+    /* Jobs that may move, by node: where the list of each begins; as many as there are GPUs. */
+    uint32_t *first_on_node;
+    struct elasticflow_on_node *on_node;
+    uint32_t n_on_nodes;
+    bool has_on_nodes; /* they are listed in this plan */
     /* Those of order that have GPUs or shall have some, in that order: all others wait, and are
      * left alone, until a plan is made. */
     uint32_t *placed, n_placed;
+    uint32_t *open, n_open; /* those of placed that are not known to be as they shall be */
+    uint32_t n_failures, n_repairs; /* of nodes, at the last look */
+    uint32_t n_failures_read; /* of nodes, when the work that is left was read last */
+    bool has_changed; /* jobs did, at the last look */
     bool is_listed; /* placed is of the plan that was made last */
     uint32_t *arrived; /* not looked at yet */
     uint32_t n_arrived, n_came;

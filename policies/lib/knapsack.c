@@ -246,6 +246,54 @@ static int64_t cost_of_wanted(const struct gsim_knapsack *k) {
     return cost;
 }
 
+/* --- a solution to begin with ----------------------------------------------------------------- */
+
+/* The first choice of a row that fits into the units that are left, and costs beyond the least of
+ * the row no more than `most` of its kind for each of them; NULL: there is none. */
+static const struct gsim_choice *within(const struct gsim_knapsack *k,
+                                        const struct gsim_choice_row *row, const uint32_t *left,
+                                        const int64_t *most) {
+    const struct gsim_choice *best;
+    int64_t least = least_of(k, row, &best);
+    for (uint32_t c = row->first; c < row->first + row->n; c++) {
+        const struct gsim_choice *choice = &k->choice[c];
+        if (choice->units <= left[choice->kind] && choice->cost < row->none_cost &&
+            priced(k, choice) - least <= most[choice->kind] * choice->units)
+            return choice;
+    }
+    return NULL;
+}
+
+/* Rows have their choices at these prices as far as they fit. Units that are left go to the others,
+ * first where that costs nothing beyond, as of rows that gain as much as each other for each unit,
+ * then where it costs a part of the price, and the whole. Returns the cost. */
+static int64_t fill_up(const struct gsim_knapsack *k, uint32_t *has) {
+    static const int64_t parts[] = {64, 16, 4, 1};
+    uint32_t left[GSIM_KNAPSACK_KINDS];
+    int64_t cost = 0, most[GSIM_KNAPSACK_KINDS] = {0};
+    const struct gsim_choice *best;
+    memcpy(left, k->capacity, sizeof left);
+    for (uint32_t i = 0; i < k->n_kept; i++) {
+        const struct gsim_choice_row *row = kept_row(k, i);
+        (void)least_of(k, row, &best);
+        has[i] = best && best->units <= left[best->kind];
+        cost += has[i] ? best->cost : row->none_cost;
+        left[best ? best->kind : 0] -= has[i] ? best->units : 0;
+    }
+    for (size_t pass = 0; pass <= sizeof parts / sizeof *parts; pass++) {
+        for (uint32_t kind = 0; pass > 0 && kind < k->n_kinds; kind++)
+            most[kind] = k->price[kind] / parts[pass - 1];
+        for (uint32_t i = 0; i < k->n_kept; i++) {
+            const struct gsim_choice_row *row = kept_row(k, i);
+            best = has[i] ? NULL : within(k, row, left, most);
+            has[i] |= best != NULL;
+            cost += best ? best->cost - row->none_cost : 0;
+            left[best ? best->kind : 0] -= best ? best->units : 0;
+        }
+    }
+    return cost;
+}
+
 /* --- states ----------------------------------------------------------------------------------- */
 
 /* Makes room for n states more. */
@@ -306,32 +354,48 @@ static bool extend(struct gsim_knapsack *k, uint32_t first, uint32_t end,
     return true;
 }
 
-static uint32_t count_below(const struct gsim_knapsack_states *states, int64_t sum) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < states->n; i++)
-        n += states->state[i].sum < sum;
-    return n;
+/* The number that is nth among n, from 0 on, in their order; they change places (Hoare's find). */
+static int64_t nth_of(int64_t *number, uint32_t n, uint32_t nth) {
+    uint32_t first = 0, last = n - 1;
+    while (first < last) {
+        int64_t middle = number[first + (last - first) / 2];
+        uint32_t low = first, high = last;
+        for (;;) {
+            while (number[low] < middle)
+                low++;
+            while (number[high] > middle)
+                high--;
+            if (low >= high)
+                break;
+            int64_t swapped = number[low];
+            number[low++] = number[high];
+            number[high--] = swapped;
+        }
+        if (nth <= high)
+            last = high;
+        else
+            first = high + 1;
+    }
+    return number[nth];
 }
 
-/* Drops the dearest states; of equal ones the later. */
-static void cut(struct gsim_knapsack *k, uint32_t most) {
+/* Drops the dearest states; of equal ones the later. false: no memory. */
+static bool cut(struct gsim_knapsack *k, uint32_t most) {
     struct gsim_knapsack_states *states = &k->reached;
-    int64_t low = 0, high = k->known - k->bound + 1;
-    uint32_t n = 0;
+    uint32_t n = 0, equal = most;
     if (states->n <= most)
-        return;
-    for (uint32_t i = 0; i < states->n; i++) /* the bound of a first search may be far off */
-        n = states->state[i].sum > states->state[n].sum ? i : n;
-    high = states->state[n].sum + 1 < high ? states->state[n].sum + 1 : high;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (count_below(states, middle) <= most)
-            low = middle;
-        else
-            high = middle;
+        return true;
+    if (states->n > k->room_sums) {
+        k->room_sums = 2 * states->n;
+        k->sum = gsim_arena_array(k->arena, k->room_sums, sizeof *k->sum);
     }
-    uint32_t equal = most - count_below(states, low);
-    n = 0;
+    if (!k->sum)
+        return false;
+    for (uint32_t i = 0; i < states->n; i++)
+        k->sum[i] = states->state[i].sum;
+    int64_t low = nth_of(k->sum, states->n, most);
+    for (uint32_t i = 0; i < states->n; i++)
+        equal -= states->state[i].sum < low;
     for (uint32_t i = 0; i < states->n; i++) {
         int64_t sum = states->state[i].sum;
         if (sum < low || (sum == low && equal > 0)) {
@@ -341,6 +405,7 @@ static void cut(struct gsim_knapsack *k, uint32_t most) {
     }
     states->n = n;
     k->is_cut = true;
+    return true;
 }
 
 static bool decide_row(struct gsim_knapsack *k, uint32_t r, uint32_t most) {
@@ -357,8 +422,7 @@ static bool decide_row(struct gsim_knapsack *k, uint32_t r, uint32_t most) {
             !extend(k, first, end, &k->choice[c], beyond))
             return false;
     }
-    cut(k, most);
-    if (!grow(k, &k->all, k->reached.n))
+    if (!cut(k, most) || !grow(k, &k->all, k->reached.n))
         return false;
     for (uint32_t i = 0; i < k->reached.n; i++)
         add(&k->all, k->reached.state[i]);
@@ -421,6 +485,8 @@ bool gsim_knapsack(struct gsim_knapsack *k) {
         k->chosen[r] = GSIM_NO_CHOICE;
     set_prices(k);
     k->known = cost_of_wanted(k);
+    int64_t filled = gsim_knapsack_is_exact(k) ? fill_up(k, k->end) : k->known;
+    k->known = filled < k->known ? filled : k->known;
     if (!search(k, FIRST_STATES) || (k->is_cut && !search(k, GSIM_KNAPSACK_STATES)))
         return false;
     k->is_proven = !k->is_cut;

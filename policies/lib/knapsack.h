@@ -69,6 +69,8 @@ struct gsim_knapsack {
     uint32_t *group_end; /* where those end that ask for as many units of a kind */
     bool *is_kept; /* by row */
     struct gsim_knapsack_states all, reached, merged;
+    int64_t *sum; /* scratch: those of states that are cut */
+    uint32_t room_sums;
     uint32_t shift[GSIM_KNAPSACK_KINDS];
     int64_t price[GSIM_KNAPSACK_KINDS], bound, known;
     bool is_cut;

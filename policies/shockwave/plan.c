@@ -130,11 +130,14 @@ static void find_gain(const struct gsim_future *f, struct gsim_future_job *job) 
 static double find_first_gains(struct gsim_future *f) {
     double sum = 0;
     f->narrowest = UINT32_MAX;
+    f->n_filled = 0;
+    f->has_gifts = f->are_gifts_all = false;
+    f->n_gifts = 0;
     f->by_gain.n = 0;
     f->by_left.n = f->n;
     for (uint32_t i = 0; i < f->n; i++) {
         struct gsim_future_job *job = &f->job[i];
-        job->next = job->rounds = 0;
+        job->next = job->rounds = f->apart[i] = 0;
         job->utility = job->first_utility = utility(f, job, 0);
         sum += job->utility < 0 ? -job->utility : job->utility;
         find_gain(f, job);
@@ -212,6 +215,7 @@ static void find_more_gains(struct gsim_future *f) {
     for (uint32_t at = 0; at < f->n_holders; at++) {
         uint32_t i = f->holder[at];
         struct gsim_future_job *job = &f->job[i];
+        f->apart[i] = f->n_filled;
         job->utility = utility(f, job, job->next);
         find_gain(f, job);
         if (job->gain > 0)
@@ -237,16 +241,39 @@ static bool next_without(struct gsim_future *f, uint32_t *nth, struct gsim_futur
     return false;
 }
 
+/* Notes a round of the first bound. Without memory for it each bound finds its own. */
+static void note_gift(struct gsim_future *f, struct gsim_future_rank rank, bool fits) {
+    const struct gsim_future_job *job = &f->job[rank.job];
+    if (f->n_filled > 1 || !f->has_gifts || f->apart[rank.job] == f->n_filled)
+        return;
+    struct gsim_future_gift *gift =
+        gsim_arena_room(f->arena, f->gift, f->n_gifts, &f->room_gifts, sizeof *gift);
+    f->has_gifts = gift != NULL;
+    if (!gift)
+        return;
+    f->gift = gift;
+    gift[f->n_gifts++] = (struct gsim_future_gift){rank, job->utility, fits};
+}
+
+/* Puts the number in place of the first one of the heap; at most 0: takes that out. */
+static void replace(struct gsim_future *f, struct gsim_future_rank rank) {
+    f->more[0] = rank.value > 0 ? rank : f->more[--f->n_more];
+    if (f->n_more > 1)
+        sink(f->more, f->n_more, 0);
+}
+
 /* A job that no longer fits never will: the rounds that are left only get fewer. */
 static void give_others(struct gsim_future *f, int64_t left) {
     struct gsim_future_rank *heap = f->more, first = {0};
     uint32_t nth = 0;
-    find_more_gains(f);
+    f->has_gifts |= f->n_filled == 1;
     while (left >= f->narrowest) {
         bool is_first = next_without(f, &nth, &first);
         is_first = is_first && (f->n_more == 0 || is_before(first, heap[0]));
-        if (!is_first && f->n_more == 0)
+        if (!is_first && f->n_more == 0) {
+            f->are_gifts_all |= f->n_filled == 1;
             break;
+        }
         struct gsim_future_rank best = is_first ? first : heap[0];
         const struct gsim_future_job *job = &f->job[best.job];
         bool fits = job->gpus <= left;
@@ -254,15 +281,62 @@ static void give_others(struct gsim_future *f, int64_t left) {
         nth += is_first;
         if (fits)
             give(f, best.job);
+        note_gift(f, best, fits);
         best.value = fits ? job->gain : -1;
-        if (is_first && best.value > 0)
+        if (!is_first)
+            replace(f, best);
+        else if (best.value > 0)
             push(f, best);
-        if (is_first)
-            continue;
-        heap[0] = best.value > 0 ? best : heap[--f->n_more];
-        if (f->n_more > 1)
-            sink(heap, f->n_more, 0);
     }
+}
+
+/* The first job of the heap has its round, if it fits. Returns the rounds that are left. */
+static int64_t give_of_heap(struct gsim_future *f, int64_t left) {
+    struct gsim_future_rank best = f->more[0];
+    const struct gsim_future_job *job = &f->job[best.job];
+    bool fits = job->gpus <= left;
+    if (fits)
+        give(f, best.job);
+    best.value = fits ? job->gain : -1;
+    replace(f, best);
+    return fits ? left - job->gpus : left;
+}
+
+/* The round that the first bound gave is given again, if it fits; one that did not fit then may fit
+ * now, and the job's gain by more is found anew. Returns the rounds that are left. */
+static int64_t give_again(struct gsim_future *f, const struct gsim_future_gift *gift,
+                          int64_t left) {
+    struct gsim_future_job *job = &f->job[gift->rank.job];
+    bool fits = job->gpus <= left;
+    if (!fits || !gift->fits)
+        f->apart[gift->rank.job] = f->n_filled;
+    if (!fits)
+        return left;
+    hold(f, gift->rank.job, job->next + 1);
+    job->utility = gift->fits ? gift->utility : utility(f, job, job->next);
+    if (gift->fits)
+        return left - job->gpus;
+    find_gain(f, job);
+    if (job->gain > 0)
+        push(f, (struct gsim_future_rank){job->gain, gift->rank.job});
+    return left - job->gpus;
+}
+
+/* Gives rounds in the order of the first bound. false: that had fewer to give. */
+static bool give_as_first(struct gsim_future *f, int64_t left) {
+    for (uint32_t at = 0; left >= f->narrowest;) {
+        while (at < f->n_gifts && f->apart[f->gift[at].rank.job] == f->n_filled)
+            at++;
+        if (at == f->n_gifts && !f->are_gifts_all)
+            return false;
+        if (at == f->n_gifts && f->n_more == 0)
+            break;
+        if (at < f->n_gifts && (f->n_more == 0 || is_before(f->gift[at].rank, f->more[0])))
+            left = give_again(f, &f->gift[at++], left);
+        else
+            left = give_of_heap(f, left);
+    }
+    return true;
 }
 
 static double longest_left_s(struct gsim_future *f) {
@@ -331,14 +405,26 @@ struct search {
     struct outcome best; /* the plan that is kept */
 };
 
-/* Gives rounds under a bound. false: no plan leaves so little. */
-static bool fill(struct gsim_future *f, double most_left_s) {
+/* Gives what a bound demands. Returns the rounds of GPUs that are left; -1: there are too few. */
+static int64_t begin_filling(struct gsim_future *f, double most_left_s) {
     release(f);
-    f->filled_s = most_left_s;
+    f->n_filled++;
     int64_t left = give_demanded(f, most_left_s);
     if (left >= 0)
-        give_others(f, left);
-    return left >= 0;
+        find_more_gains(f);
+    return left;
+}
+
+/* Gives rounds under a bound. false: no plan leaves so little. */
+static bool fill(struct gsim_future *f, double most_left_s) {
+    f->filled_s = most_left_s;
+    int64_t left = begin_filling(f, most_left_s);
+    if (left < 0 || (f->has_gifts && give_as_first(f, left)))
+        return left >= 0;
+    if (f->has_gifts)
+        left = begin_filling(f, most_left_s);
+    give_others(f, left);
+    return true;
 }
 
 /* All utilities of an outcome, in the order of the jobs; its bound may have to be filled again. */
@@ -476,6 +562,7 @@ double gsim_future_value(struct gsim_future *f) {
 }
 
 bool gsim_future_open(struct gsim_future *f, struct gsim_arena *arena, uint32_t n) {
+    f->arena = arena;
     f->job = gsim_arena_array(arena, n, sizeof *f->job);
     f->by_gain.rank = gsim_arena_array(arena, n, sizeof *f->by_gain.rank);
     f->by_left.rank = gsim_arena_array(arena, n, sizeof *f->by_left.rank);
@@ -483,6 +570,7 @@ bool gsim_future_open(struct gsim_future *f, struct gsim_arena *arena, uint32_t 
     f->kept = gsim_arena_array(arena, n, sizeof *f->kept);
     f->holder = gsim_arena_array(arena, n, sizeof *f->holder);
     f->demanding = gsim_arena_array(arena, n, sizeof *f->demanding);
-    return f->job && f->by_gain.rank && f->by_left.rank && f->more && f->kept && f->holder &&
-           f->demanding;
+    f->apart = gsim_arena_array(arena, n, sizeof *f->apart);
+    return f->apart && f->job && f->by_gain.rank && f->by_left.rank && f->more && f->kept &&
+           f->holder && f->demanding;
 }

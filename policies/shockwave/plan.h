@@ -12,8 +12,10 @@
  *
  * A plan looks at each job once. A bound looks at the jobs that it gives rounds, which are no more
  * than there are rounds of GPUs, and at the first of the others by the time that they have left and
- * by what they gain. What these gain tells plans apart; all utilities are added up for two plans
- * alone that rounding could confuse. */
+ * by what they gain. Which of two jobs has its next round first depends on these two alone: so the
+ * first bound notes in which order it gives rounds, and each further one goes through that, beside
+ * a heap of the jobs of which it demands rounds. Gains tell plans apart; all utilities are added up
+ * for two plans alone that rounding could confuse. */
 #ifndef GSIM_POLICIES_SHOCKWAVE_PLAN_H
 #define GSIM_POLICIES_SHOCKWAVE_PLAN_H
 
@@ -43,6 +45,13 @@ struct gsim_future_rank {
     uint32_t job;
 };
 
+/* A round that the first bound of a plan gave to a job, by its gain; or would have, had it fit. */
+struct gsim_future_gift {
+    struct gsim_future_rank rank;
+    double utility; /* of the job with it */
+    bool fits;
+};
+
 /* Jobs by a number, the largest first, of equal ones the first to come. They are put in order as
  * far as they are asked for: those that were stand at the end, the first one last. */
 struct gsim_future_order {
@@ -69,6 +78,13 @@ struct gsim_future {
     uint32_t *demanding, n_demanding; /* jobs that need rounds whatever the bound on all */
     uint32_t *holder, n_holders; /* jobs with rounds under the bound under way */
     double filled_s; /* the bound under way */
+    /* What the first bound gave jobs of which it demanded nothing, in its order. */
+    struct gsim_future_gift *gift;
+    uint32_t n_gifts, room_gifts;
+    bool has_gifts, are_gifts_all; /* they are noted; no other job gains by a round */
+    uint32_t n_filled; /* bounds so far, of this plan */
+    uint32_t *apart; /* by job: the last bound that did not give it rounds as the first one did */
+    struct gsim_arena *arena;
     double slack; /* two values that differ by less may be in the other order when added up */
     double log_at[GSIM_FUTURE_PIECES + 1]; /* the logarithm where its pieces meet */
 };
