@@ -29,8 +29,8 @@ struct gsim_job_results {
     const int64_t *bytes_in;
     const int64_t *bytes_out;
     const int64_t *stall_ns; /* on its units without progress: start, save, restore, faults */
-    /* GPU time that it held, less its time on units times the GPUs that it asks for */
-    const int64_t *more_ns;
+    /* GPU time that it held, of a GPU that jobs shared its part; over jobs it sums to that of GPUs */
+    const int64_t *held_ns;
     const uint8_t *declined; /* 1: by the policy */
 };
 

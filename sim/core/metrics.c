@@ -23,13 +23,14 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->start_ns = column(core, sizeof *m->start_ns);
     m->end_ns = column(core, sizeof *m->end_ns);
     m->wait_ns = column(core, sizeof *m->wait_ns);
+    m->held_ns = column(core, sizeof *m->held_ns);
     m->preemptions = column(core, sizeof *m->preemptions);
     m->migrations = column(core, sizeof *m->migrations);
     m->gpu_busy_ns = gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ns);
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
-    if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->preemptions || !m->migrations ||
-        !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !open_wanting(core) || !gsim_fairness_open(core))
+    if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->held_ns || !m->preemptions ||
+        !m->migrations || !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !open_wanting(core) || !gsim_fairness_open(core))
         return false;
     m->has_gaps = core->trace->column[GSIM_COL_ITERATIONS] != NULL;
     m->has_requests = core->trace->column[GSIM_COL_REQUESTS] != NULL;
@@ -161,6 +162,7 @@ static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_n
         m->ended_wait_ns += has_ended ? own->wait_ns : 0;
     }
     m->end_ns[job] = has_ended ? core->view.now_ns : -1;
+    m->held_ns[job] = gsim_held_ns(own);
     if (gsim_rarely(m->has_requests))
         work_ns = served_ns(core->trace, job, work_ns, has_ended && !own->is_ending);
     gsim_i128 gpu_ppm_ns = gsim_widths_gpu_time(core, slot, work_ns);
@@ -178,16 +180,6 @@ GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
     put(core, &m->bytes_out, job, costs.bytes_out, &m->n_bytes_out);
     put(core, &m->faults, job, costs.faults, &m->n_faults);
     put(core, &m->stall_ns, job, costs.stall_ns + core->jobs.core[slot].stall_ns, &m->n_stall_ns);
-}
-
-void gsim_metrics_held_more(struct gsim_core *core, uint32_t job, int64_t more_ns) {
-    struct gsim_metrics *m = &core->metrics;
-    if (!m->more_ns)
-        m->more_ns = column(core, sizeof *m->more_ns);
-    if (m->more_ns)
-        m->more_ns[job] += more_ns;
-    else
-        (void)gsim_core_no_memory(core);
 }
 
 void gsim_metrics_lost(struct gsim_core *core, gsim_slot slot, int64_t work_ns,
@@ -244,10 +236,10 @@ void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     gsim_job_account(core, slot);
     if (own->was_resized)
         gsim_widths_book(core, slot);
+    if (own->is_admitted)
+        gsim_held_book(core, slot);
     record(core, slot, gsim_attained_ns(&core->view, slot), false);
     record_costs(core, slot);
-    if (own->is_admitted)
-        gsim_job_book_busy(core, slot);
     /* a job that waits now may have held GPUs since the last end */
     if (core->metrics.start_ns[core->jobs.job[slot]] >= 0)
         note_end(core, true);
@@ -428,7 +420,7 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
         .bytes_in = m->bytes_in,
         .bytes_out = m->bytes_out,
         .stall_ns = m->stall_ns,
-        .more_ns = m->more_ns,
+        .held_ns = m->held_ns,
         .declined = m->declined,
     };
 }

@@ -76,7 +76,7 @@ bool gsim_db_add_text(struct gsim_db *db, const struct gsim_file_content *conten
     COLUMN(job, job) COLUMN(job, job_id) COLUMN(job, submit_ns) COLUMN(job, start_ns) \
     COLUMN(job, end_ns) COLUMN(job, wait_ns) COLUMN(job, service_ns) COLUMN(job, gpus_ppm) \
     COLUMN(job, preemptions) COLUMN(job, migrations) COLUMN(job, faults) COLUMN(job, bytes_in) \
-    COLUMN(job, bytes_out) COLUMN(job, stall_ns) COLUMN(job, more_ns) \
+    COLUMN(job, bytes_out) COLUMN(job, stall_ns) COLUMN(job, held_ns) \
     COLUMN(job, declined)
 #define GSIM_DB_REQUEST_COLUMNS(COLUMN) \
     COLUMN(request, job) COLUMN(request, request) COLUMN(request, arrive_ns) \

@@ -104,8 +104,8 @@ static void put_job(sqlite3_context *out, const struct gsim_result *result, uint
     case in_job_stall_ns:
         put_i64(out, r->stall_ns, row);
         break;
-    case in_job_more_ns:
-        put_i64(out, r->more_ns, row);
+    case in_job_held_ns:
+        put_i64(out, r->held_ns, row);
         break;
     case in_job_declined:
         sqlite3_result_int(out, r->declined ? r->declined[row] : 0);
