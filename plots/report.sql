@@ -38,28 +38,22 @@ SELECT r.label AS "policy", count(*) AS "traces", humane(avg(r.jct_mean_s)) AS "
        CASE WHEN r.series <> f.series THEN sum(r.jct_mean_s < f.jct_mean_s) || '/' || count(*) END AS "below it"
 FROM range AS r LEFT JOIN range AS f ON f.series = (SELECT min(series) FROM range) AND f.replication = r.replication AND f.seed = r.seed
 GROUP BY r.series ORDER BY r.series;
--- Energy of runs on one kind of device: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the
--- datasheet, which most jobs stay below. Work that a failure took was computed, too. Useful time is that of a device with
--- speed_milli = 1000: a GPU half as fast computes for twice as long. (--rates has speeds of its own.)
-WITH bill AS MATERIALIZED (
-    SELECT series, label, gpus * makespan_s / 3600 AS hours, gpu_busy, coalesce(gpu_down, 0) AS down,
-           min((gpu_useful + coalesce(lost_useful_s / (gpus * nullif(makespan_s, 0)), 0)) *
-               coalesce((SELECT max(1000.0 / CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'speed_milli'
-                         AND NOT EXISTS (SELECT 1 FROM input_list AS i WHERE i.inputs = c.inputs AND kind = 'rates')), 1), gpu_busy) AS useful,
-           (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS busy_w,
-           (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w') AS idle_w,
-           (SELECT count(*) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS devices,
-           EXISTS (SELECT 1 FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w' AND tag = 'assumed') AS is_assumed,
-           (SELECT price FROM asked) AS price, device
-    FROM chosen AS c JOIN member USING (run_id))
+-- Energy: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the datasheet, which most jobs stay
+-- below, each for as long as its device computed. Nodes that are down draw nothing; on which devices is not known.
+WITH drawn AS MATERIALIZED (
+    SELECT run_id, count(*) AS n_devices, min(busy_w) AS least_w, max(is_assumed) AS is_assumed, sum(idle_w * p.gpus) / c.gpus AS idle_w,
+           sum((busy_w - idle_w) * p.computing_s) / 3.6e6 AS more_kwh, sum(idle_w * p.held_s) / 3.6e6 AS held_kwh
+    FROM chosen AS c JOIN power AS p USING (run_id) GROUP BY run_id),
+bill AS MATERIALIZED (
+    SELECT series, label, gpus * makespan_s / 3600 AS hours, gpu_busy, coalesce(gpu_down, 0) AS down, device, is_assumed,
+           idle_w / 1000 AS idle_kw, more_kwh, held_kwh, least_w > 0 AND (n_devices = 1 OR coalesce(gpu_down, 0) = 0) AS has_watts,
+           (SELECT price FROM asked) AS price
+    FROM chosen AS c JOIN drawn USING (run_id) JOIN member USING (run_id))
 SELECT label AS "policy", fixed(avg(hours), 1) AS "GPU hours", fixed(avg(hours * gpu_busy), 1) AS "held",
        fixed(avg(hours * (1 - gpu_busy - down)), 1) AS "idle",
-       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN fixed(avg(hours * (idle_w * (1 - down) + (busy_w - idle_w) * useful)) / 1000, 1) END AS "energy (kWh)",
-       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN fixed(avg(hours * idle_w * (1 - gpu_busy - down)) / 1000, 1) END AS "of idle GPUs (kWh)",
-       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN group_concat(DISTINCT device || CASE WHEN is_assumed THEN ' (idle watts assumed)' ELSE '' END) END AS "watts of",
+       CASE WHEN min(has_watts) THEN fixed(avg(hours * idle_kw * (1 - down) + more_kwh), 1) END AS "energy (kWh)",
+       CASE WHEN min(has_watts) THEN fixed(avg(hours * idle_kw * (1 - down) - held_kwh), 1) END AS "of idle GPUs (kWh)",
+       CASE WHEN min(has_watts) THEN group_concat(DISTINCT device || CASE WHEN is_assumed THEN ' (idle watts assumed)' ELSE '' END) END AS "watts of",
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * price), 2) END AS "cost",
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * (1 - gpu_busy - down) * price), 2) END AS "cost of idle GPUs"
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
@@ -73,14 +67,14 @@ WITH hours_of AS MATERIALIZED (
     FROM chosen AS c),
 part_of AS MATERIALIZED (
     SELECT run_id, held / nullif((SELECT sum(CASE WHEN j.start_ns >= 0 AND NOT j.declined
-               THEN max(0, (max(0, coalesce(j.end_ns, cut_ns) - j.submit_ns - j.wait_ns) * (j.gpus_ppm / 1e6) + j.more_ns) / 3.6e12) END)
+               THEN max(0, j.held_ns / 3.6e12) END)
                FROM job AS j WHERE j.run_id = h.run_id), 0) AS part -- a run after the other, so that no jobs are sorted
     FROM hours_of AS h WHERE EXISTS (SELECT 1 FROM job AS j WHERE j.run_id = h.run_id)),
 runs_of AS MATERIALIZED (
     SELECT series, count(*) AS runs FROM part_of JOIN member USING (run_id) GROUP BY series),
 user_of AS MATERIALIZED (
     SELECT series, label, t.user AS user, count(*) AS n,
-           sum(((j.end_ns - j.submit_ns - j.wait_ns) * (j.gpus_ppm / 1e6) + j.more_ns) / 3.6e12 * coalesce(part, 1)) AS hours,
+           sum(j.held_ns / 3.6e12 * coalesce(part, 1)) AS hours,
            avg(iif(is_counted, t.logged_start_ns - j.submit_ns, NULL)) / 1e9 AS logged_s,
            avg(iif(is_counted, j.wait_ns, NULL)) / 1e9 AS wait_s, quantile_of(iif(is_counted, j.wait_ns / 1e9, NULL), 0.95) AS p95_s
     FROM (SELECT j.*, series, label, place_of, (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) AS is_counted

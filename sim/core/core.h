@@ -43,9 +43,11 @@ struct gsim_core_job {
     int64_t wait_ns, stall_ns;
     int64_t ran_ns; /* time on its GPUs, including waits for pages there */
     gsim_work held; /* GPU time of its stays (held.c) */
+    int64_t undone_ns; /* work that it had done when a stop or a failure took work from it */
     /* Fields above are zeroed when a slot is reused; fields below are assigned before use. */
     int64_t last_ns; /* time up to which wait, stall and run times are counted */
     int64_t held_since_ns;
+    int64_t came_ran_ns, came_done_ns; /* ran_ns, and the work done, when its stay began */
     uint32_t wait_next, wait_before; /* in the list of waiting jobs */
     uint64_t wait_nth; /* counts jobs that came to wait */
     bool waits_alone; /* for whole GPUs */
@@ -157,6 +159,7 @@ struct gsim_metrics {
     gsim_i128 busy_ppm_ns; /* in a pool: GPU time held, times the share */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
     gsim_i128 *gpu_busy_ppm_ns; /* by GPU: time held in part, times the share */
+    gsim_work *gpu_computing; /* by GPU, and of a pool in its first: time with kernels (held.c) */
     unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
@@ -170,7 +173,6 @@ struct gsim_metrics {
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts, n_killed;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */
-    gsim_i128 lost_gap_ppm_ns; /* part of it in which the GPU had nothing to run */
     struct gsim_unused unused; /* since the first submission */
     struct gsim_unused unused_at_end; /* `unused` at last_end_ns, for the reported shares */
     int64_t first_submit_ns, last_submit_ns, last_end_ns;
@@ -391,13 +393,21 @@ void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
 void gsim_job_account(struct gsim_core *core, gsim_slot slot);
 
 /* held.c: the GPU time that jobs hold */
-/* An admitted job comes to units that are arranged. */
-GSIM_APART void gsim_held_join(struct gsim_core *core, gsim_slot slot);
+/* For a job that serves requests: the GPU time of their kernels, whatever service its row has. A
+ * job that was ended early has not served all of them. */
+GSIM_APART int64_t gsim_served_ns(const struct gsim_trace *trace, uint32_t job, int64_t work_ns,
+                                  bool has_served);
+/* A stay begins, on units that are arranged or in a trace with requests. */
+GSIM_APART void gsim_held_begin(struct gsim_core *core, gsim_slot slot);
 /* Counts the time that an admitted job has held its units; called once, when it leaves them or is
  * cut off. */
 void gsim_held_book(struct gsim_core *core, gsim_slot slot);
+/* The stay goes on, and the model is about to take work that the job has done. */
+GSIM_APART void gsim_held_undone(struct gsim_core *core, gsim_slot slot);
 /* All that the job has held in stays that are over. */
 int64_t gsim_held_ns(const struct gsim_core_job *own);
+/* Time in which kernels ran on a GPU, of that for which it was held. */
+gsim_work gsim_held_computing(const struct gsim_core *core, uint32_t gpu);
 
 /* observe.c: tells the observers; called only when there are any. was_on: the value before the
  * change. */
@@ -466,9 +476,6 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
 /* has_costs: the model may have costs to report. */
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before the job */
-/* A failure took work, of this GPU time, from the job. */
-void gsim_metrics_lost(struct gsim_core *core, gsim_slot slot, int64_t work_ns,
-                       gsim_i128 gpu_ppm_ns);
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
 
 /* Adds up to until_ns; idle GPUs and waiting jobs do not change before until_ns. */

@@ -164,10 +164,11 @@ static inline void note_admission(struct gsim_core *core, gsim_slot slot) {
     struct gsim_job *job = &core->jobs.info[slot];
     own->is_admitted = true;
     own->held_since_ns = core->view.now_ns;
+    own->came_ran_ns = own->ran_ns;
     own->is_sharing = core->cluster.n_arranged > 0 && job->n_units > 0 &&
                       core->cluster.gpu_is_arranged[job->units[0].gpu];
-    if (gsim_rarely(own->is_sharing))
-        gsim_held_join(core, slot);
+    if (gsim_rarely(own->is_sharing || core->metrics.has_requests))
+        gsim_held_begin(core, slot);
     if (gsim_rarely(job->n_units != job->gpus || job->share_ppm != GSIM_PPM || own->is_resized))
         gsim_widths_begin(core, slot);
     if (core->metrics.start_ns[job->index] < 0) {
@@ -433,6 +434,7 @@ static void count_preemption(struct gsim_core *core, gsim_slot slot) {
 GSIM_COLD static void note_discard(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     int64_t done_ns = gsim_attained_ns(&core->view, slot);
+    gsim_held_undone(core, slot);
     own->was_discarded = true;
     if (done_ns > own->discarded_ns)
         own->discarded_ns = done_ns;
@@ -579,6 +581,7 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     bool is_placed = core->jobs.core[slot].is_admitted && core->jobs.info[slot].n_units > 0;
     uint64_t pace_q32 = is_placed ? core->ops->pace(core->model, slot) : GSIM_RATE_ONE;
     gsim_i128 had_ppm_ns = gpu_time_now(core, slot);
+    gsim_held_undone(core, slot);
     int64_t lost_ns = core->ops->fail(core->model, slot, core->options->checkpoint_ns, now_ns);
     gsim_failures_note(core, slot, pace_q32, lost_ns);
     bool has_checkpoint = gsim_progress_ns(&core->view.jobs.progress[slot], now_ns) > 0;
@@ -586,11 +589,10 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     if (is_placed && core->jobs.core[slot].held_since_ns == now_ns)
         forget_stay(core, slot); /* a job that failed before this one left it the GPUs */
     core->metrics.n_restarts++;
-    gsim_metrics_lost(core, slot, lost_ns,
-                      core->jobs.core[slot].was_resized
-                          ? had_ppm_ns - gpu_time_now(core, slot)
-                          : (gsim_i128)lost_ns * core->jobs.gpus[slot] *
-                                core->jobs.share_ppm[slot]);
+    core->metrics.lost_ppm_ns +=
+        core->jobs.core[slot].was_resized
+            ? had_ppm_ns - gpu_time_now(core, slot)
+            : (gsim_i128)lost_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
     if (gsim_state_waits(state))
         fall_back(core, slot, has_checkpoint);
     else if (is_leaving && !core->jobs.core[slot].next_units)

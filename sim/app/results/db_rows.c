@@ -167,6 +167,9 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
     case in_gpu_device:
         put_text(out, gpu->device);
         break;
+    case in_gpu_computing_ns:
+        sqlite3_result_int64(out, gpu->computing_ns);
+        break;
     default:
         sqlite3_result_int64(out, gpu->busy_ns);
         break;
