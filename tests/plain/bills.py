@@ -108,7 +108,7 @@ def bill(result, jobs, events, setup, is_its_own):
 
 
 def users(jobs, it, setup):
-    """By user: jobs that ended, GPU hours, waits without those that --warmup leaves out."""
+    """By user, "no user" being one: jobs that ended, GPU hours of all jobs, waits without those that --warmup leaves out."""
     _, _, rows, options, _ = setup
     owner = {row[0]: row[9] for row in rows}
     n_left = len(jobs) * 20 // 100 if "--warmup" in options else 0
@@ -116,11 +116,11 @@ def users(jobs, it, setup):
     counted = set(order[n_left:len(order) - n_left])
     out = {}
     for at, job in enumerate(jobs):
-        if job["end"] is None or not owner[job["id"]]:
-            continue
-        user = out.setdefault(owner[job["id"]], {"jobs": 0, "hours": 0, "waits": []})
-        user["jobs"] += 1
+        user = out.setdefault(owner[job["id"]] or "no user", {"jobs": 0, "hours": 0, "waits": []})
         user["hours"] += it["of_job"].get(job["id"], 0)
+        if job["end"] is None:
+            continue
+        user["jobs"] += 1
         user["waits"] += [job["wait"] / 1e9] if at in counted else []
     return out
 
@@ -179,6 +179,8 @@ def gain(wait, first):
 def of_users(policy, first, its, told):
     """What differs in the rows of users; its: by policy and run, what each user has."""
     breaks = []
+    if set(its[policy][0]) == {"no user"}:
+        return [f"{policy}: no user is named, and there are rows"] if told else []
     for user in sorted({user for one in its[policy] for user in one}):
         row = next((row for row in told if row["user"] == user and row["policy"] == policy), None)
         waits = {name: [wait for one in its[name] for wait in one.get(user, {"waits": []})["waits"]] for name in its}
@@ -194,10 +196,17 @@ def of_users(policy, first, its, told):
             here == there or is_time(change.split(" ", 1)[1], abs(here - there)))
         checks = {"jobs": is_near(row["jobs"], due["jobs"], 1), "GPU hours": is_near(row["GPU hours"], due["hours"], 1),
                   "cost": is_near(row["cost"], due["hours"] * PRICE, 2), "wait mean": is_time(row["wait mean"], here),
-                  "wait p95": is_time(row["wait p95"], quantile(waits[policy], .95) if waits[policy] else None),
+                  "wait p95": user == "no user" or is_time(row["wait p95"], quantile(waits[policy], .95) if waits[policy] else None),
                   "mean wait against the first policy": is_gain}
         breaks += [f"{policy}: {name} of {user} is {row[name]}, plainly {due}, {here}, {there}" for name, is_right in checks.items() if not is_right]
     return breaks
+
+
+def of_sum(policy, bills, its):
+    """Hours of all users, idle ones and those of nodes that were down are all that there were."""
+    whole, users = sum(b["all"] for b in bills), sum(user["hours"] for one in its for user in one.values())
+    rest = sum(b["all"] - b["held"] for b in bills)
+    return [] if abs(whole - users - rest) < 1e-6 else [f"{policy}: users have {users} and others {rest} of {whole} GPU hours"]
 
 
 def differences(gsim, seed, policies, folder):
@@ -224,6 +233,7 @@ def differences(gsim, seed, policies, folder):
         page = file.read()
     breaks = []
     for policy in policies:
+        breaks += of_sum(policy, bills[policy], its[policy])
         row = next((row for row in titled(page, "GPU hours") if row["policy"] == policy), None)
         breaks += of_bill(policy, bills[policy], row) if row else [f"{policy} has no GPU hours"]
         breaks += of_users(policy, policies[0], its, titled(page, "Users"))

@@ -65,6 +65,8 @@ int gsim_db_finish(sqlite3_stmt *statement);
 /* Makes new_job, new_request, new_sample, new_gpu and new_trace_job: the rows of db->adding and
  * db->adding_trace (db_rows.c). */
 bool gsim_db_show_rows(struct gsim_db *db);
+/* Adds the aggregates that group rows themselves (db_groups.c). */
+bool gsim_db_add_groups(struct gsim_db *db);
 /* Adds the lists that the run refers to, unless the database has them (db_lists.c). */
 bool gsim_db_add_lists(struct gsim_db *db, const struct gsim_db_run *run);
 bool gsim_db_add_text(struct gsim_db *db, const struct gsim_file_content *content);
