@@ -29,7 +29,7 @@ struct gsim_job_results {
     const int64_t *bytes_in;
     const int64_t *bytes_out;
     const int64_t *stall_ns; /* on its units without progress: start, save, restore, faults */
-    /* GPU time that it held, of a GPU that jobs shared its part; over jobs it sums to that of GPUs */
+    /* GPU time that it held: of a GPU that jobs share its part, so that jobs have all of GPUs' */
     const int64_t *held_ns;
     const uint8_t *declined; /* 1: by the policy */
 };

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The GPU time that jobs hold, by GPU and by job, which are two sums of one thing: all that a GPU is
- * held for, jobs have among them. A job has the GPUs that it is on, from its admission until it is
- * off them, with all its waits there; of a GPU that it has a share of, that share. A GPU that jobs
- * share in turns, side by side, or by instances, is held while any job is on it, and each instant of
- * it is divided among the jobs on it: by the parts of the GPU that their instances are, else by the
- * shares that they ask for.
+/* The GPU time that jobs hold, by GPU and by job, which are two sums of one thing: all that a GPU
+ * is held for, jobs have among them. A job has the GPUs that it is on, from its admission until it
+ * is off them, with all its waits there; of a GPU that it has a share of, that share. A GPU that
+ * jobs share in turns, side by side, or by instances, is held while any job is on it, and each
+ * instant of it is divided among the jobs on it: by the parts of the GPU that their instances are,
+ * else by the shares that they ask for.
  *
- * Of the time for which a GPU is held, kernels run in a part: not while a job starts, saves or comes
- * back, nor in the gaps of its host. Work that is lost later was computed, too. On a GPU of its own a
- * job's time there says how long that was, at any speed of the device; where jobs share a GPU, the
- * work that each did there, over its speed there alone, as the kernels of requests everywhere. */
+ * Of the time for which a GPU is held, kernels run in a part: not while a job starts, saves or
+ * comes back, nor in the gaps of its host. Work that is lost later was computed, too. On a GPU of
+ * its own a job's time there says how long that was, at any speed of the device; where jobs share a
+ * GPU, the work that each did there, over its speed there alone, as the kernels of requests
+ * everywhere. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
 #include "sim/base/units.h"

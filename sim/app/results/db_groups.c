@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aggregates that group rows by a small number themselves, in the order in which rows come: GROUP BY
- * sorts all of them, which of a million jobs takes longer than all else.
+/* Aggregates that group rows by a small number themselves, in the order in which rows come: GROUP
+ * BY sorts all of them, which of a million jobs takes longer than all else.
  *   sums_by(k, a, b, ...)     of whole numbers: by k the sum of each column, and how many there are
  *   quantile_by(k, x, p)      by k the quantile of x
  *   quartiles_by(k, x)        by k the least x that one, two and three quarters do not exceed
@@ -92,7 +92,7 @@ static void take_value(sqlite3_context *context, int argc, sqlite3_value **argv)
     group->x[group->n_x++] = sqlite3_value_double(argv[1]);
 }
 
-/* --- results: by key a row of cells, behind their number --------------------------------------- */
+/* --- results: by key a row of cells, behind their number -------------------------------------- */
 
 typedef int fill_cells(const struct groups *groups, const struct group *group, double *cells);
 
