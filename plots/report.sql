@@ -65,11 +65,11 @@ FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
 -- those that jobs held, also of jobs without an end, so that those of all rows of a policy are all that was held; jobs and
 -- waits are of jobs that ended. The last rows have all users but the twelve, and jobs without a user, who come as number -1.
 -- Hours, cost and jobs are means over all runs of a series, those without a job of the user too. Groups are made by numbers,
--- without sorting jobs. The last rows have no quantile, which parts of a group do not give.
+-- without sorting jobs. Rows of several users have no quantile: those of its users do not give it.
 CREATE TEMP TABLE IF NOT EXISTS sums_of AS
 SELECT series, label, sums_by(coalesce(t.person + 1, 0), j.held_ns, iif(j.end_ns IS NULL, NULL, 0),
                               iif(is_counted, t.logged_start_ns - j.submit_ns, NULL), iif(is_counted, j.wait_ns, NULL)) AS sums,
-       quantile_by(t.person + 1, iif(is_counted, j.wait_ns / 1e9, NULL), 0.95) AS p95
+       quantile_by(coalesce(t.person + 1, 0), iif(is_counted, j.wait_ns / 1e9, NULL), 0.95) AS p95
 FROM (SELECT j.*, series, label, place_of, end_ns IS NOT NULL AND (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) AS is_counted
       FROM member JOIN job AS j USING (run_id)) AS j LEFT JOIN placed AS t ON t.place = place_of + j.job GROUP BY series;
 CREATE TEMP TABLE IF NOT EXISTS person_rank AS
