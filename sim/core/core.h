@@ -159,7 +159,7 @@ struct gsim_metrics {
     gsim_i128 busy_ppm_ns; /* in a pool: GPU time held, times the share */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
     gsim_i128 *gpu_busy_ppm_ns; /* by GPU: time held in part, times the share */
-    gsim_work *gpu_computing; /* by GPU, and of a pool in its first: time with kernels (held.c) */
+    gsim_work *gpu_still; /* by GPU, of a pool its first: held without kernels (held.c) */
     unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */

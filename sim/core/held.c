@@ -58,10 +58,11 @@ static int64_t done_ns(const struct gsim_core *core, gsim_slot slot) {
                : ns;
 }
 
-static void add_computing(struct gsim_core *core, gsim_slot slot, gsim_work computing) {
+/* Kernels run for nearly all of the time for which most GPUs are held: the rest is counted. */
+GSIM_APART static void add_still(struct gsim_core *core, gsim_slot slot, gsim_work still) {
     const struct gsim_job *job = &core->jobs.info[slot];
     for (uint32_t u = 0; u < job->n_units; u++)
-        core->metrics.gpu_computing[job->units[u].gpu] += computing;
+        core->metrics.gpu_still[job->units[u].gpu] += still;
 }
 
 /* The work of a stay, in the time that it takes alone where it was done. */
@@ -73,16 +74,16 @@ GSIM_APART static void book_work(struct gsim_core *core, gsim_slot slot) {
     if (work_ns <= 0)
         return;
     int64_t took_ns = pace_q32 > 0 ? gsim_work_time(gsim_work_of_ns(work_ns), pace_q32) : work_ns;
-    add_computing(core, slot, gsim_work_of_ns(without_gaps(core, slot, took_ns)));
+    add_still(core, slot, -gsim_work_of_ns(without_gaps(core, slot, took_ns)));
 }
 
 gsim_work gsim_held_computing(const struct gsim_core *core, uint32_t gpu) {
     const struct gsim_metrics *m = &core->metrics;
-    gsim_work computing = m->gpu_computing[gpu];
+    gsim_work still = m->gpu_still[gpu];
     gsim_work held = core->cluster.is_pool ? (m->busy_ppm_ns << 32) / GSIM_PPM
                                            : gsim_work_of_ns(m->gpu_busy_ns[gpu]) +
                                                  (m->gpu_busy_ppm_ns[gpu] << 32) / GSIM_PPM;
-    return computing < held ? computing : held; /* kernels of jobs run beside each other */
+    return still > 0 ? held - still : held; /* kernels of jobs may run beside each other */
 }
 
 /* Divides the time since the last change of a shared GPU among its jobs. */
@@ -93,6 +94,7 @@ static void pass_shared(struct gsim_core *core, uint32_t gpu) {
     if (shared->n_jobs == 0 || elapsed_ns == 0)
         return;
     core->metrics.gpu_busy_ns[gpu] += elapsed_ns;
+    core->metrics.gpu_still[gpu] += gsim_work_of_ns(elapsed_ns);
     shared->each_q52 += (gsim_work_of_ns(elapsed_ns) << FINER_BITS) / (int64_t)shared->weight_ppm;
 }
 
@@ -139,10 +141,10 @@ GSIM_APART static void book_part(struct gsim_core *core, gsim_slot slot, int64_t
         m->gpu_busy_ppm_ns[job->units[u].gpu] += ppm_ns;
     int64_t n = core->cluster.is_pool ? job->gpus : job->n_units;
     core->jobs.core[slot].held += gsim_work_of_ns(held_ns) * n * job->share_ppm / GSIM_PPM;
-    gsim_work computing = gsim_work_of_ns(ran_ns) * job->share_ppm / GSIM_PPM;
-    add_computing(core, slot, computing);
+    gsim_work still = gsim_work_of_ns(held_ns - ran_ns) * job->share_ppm / GSIM_PPM;
+    add_still(core, slot, still);
     if (core->cluster.is_pool)
-        core->metrics.gpu_computing[0] += computing * job->gpus;
+        core->metrics.gpu_still[0] += still * job->gpus;
 }
 
 void gsim_held_book(struct gsim_core *core, gsim_slot slot) {
@@ -166,7 +168,8 @@ void gsim_held_book(struct gsim_core *core, gsim_slot slot) {
     for (uint32_t u = 0; u < job->n_units; u++)
         core->metrics.gpu_busy_ns[job->units[u].gpu] += held_ns;
     own->held += gsim_work_of_ns(held_ns) * job->n_units;
-    add_computing(core, slot, gsim_work_of_ns(ran_ns));
+    if (gsim_rarely(ran_ns != held_ns))
+        add_still(core, slot, gsim_work_of_ns(held_ns - ran_ns));
 }
 
 int64_t gsim_held_ns(const struct gsim_core_job *own) {

@@ -29,10 +29,9 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->gpu_busy_ns = gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ns);
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
-    m->gpu_computing =
-        gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_computing);
+    m->gpu_still = gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_still);
     if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->held_ns || !m->preemptions ||
-        !m->migrations || !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !m->gpu_computing ||
+        !m->migrations || !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !m->gpu_still ||
         !open_wanting(core) || !gsim_fairness_open(core))
         return false;
     m->has_gaps = core->trace->column[GSIM_COL_ITERATIONS] != NULL;
