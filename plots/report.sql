@@ -11,15 +11,19 @@ SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) A
 FROM chosen JOIN member USING (run_id) JOIN series USING (series, label)
 GROUP BY series ORDER BY series;
 -- What a trace says of its jobs, by one number, place_of of a run and the job's place in the trace: a look-up in trace_job
--- compares the name of the trace, of 64 letters, at each step.
+-- compares the name of the trace, of 64 letters, at each step. Users have numbers, in the order of their names.
+CREATE TEMP TABLE IF NOT EXISTS person AS
+SELECT row_number() OVER (ORDER BY user) - 1 AS person, user
+FROM (SELECT DISTINCT user FROM trace_job WHERE trace_jobs IN (SELECT trace_jobs FROM chosen) AND user IS NOT NULL);
+CREATE INDEX IF NOT EXISTS temp.person_of ON person (user, person);
 CREATE TEMP TABLE IF NOT EXISTS placed AS
-SELECT place_of + job AS place, user, logged_start_ns
-FROM (SELECT DISTINCT trace_jobs, place_of FROM chosen JOIN member USING (run_id)) JOIN trace_job USING (trace_jobs);
-CREATE INDEX IF NOT EXISTS temp.placed_by ON placed (place, user, logged_start_ns);
+SELECT place_of + job AS place, (SELECT person FROM person AS p WHERE p.user = t.user) AS person, logged_start_ns
+FROM (SELECT DISTINCT trace_jobs, place_of FROM chosen JOIN member USING (run_id)) JOIN trace_job AS t USING (trace_jobs);
+CREATE INDEX IF NOT EXISTS temp.placed_by ON placed (place, person, logged_start_ns);
 -- Waits until a job's first start, of jobs that began in the log and in the run. Their sums pass 64 bits in ns.
 -- Rows come a series after the other, so that none are kept or sorted.
 WITH late AS NOT MATERIALIZED (
-    SELECT series, label, t.user, t.logged_start_ns - j.submit_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
+    SELECT series, label, t.logged_start_ns - j.submit_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
     FROM member JOIN job AS j USING (run_id) JOIN placed AS t ON t.place = place_of + j.job
     WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL AND (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job))
 SELECT label AS "policy", count(*) AS "jobs", humane(avg(logged_ns) / 1e9) AS "wait as logged", humane(avg(wait_ns) / 1e9) AS "wait",
@@ -38,65 +42,61 @@ SELECT r.label AS "policy", count(*) AS "traces", humane(avg(r.jct_mean_s)) AS "
        CASE WHEN r.series <> f.series THEN sum(r.jct_mean_s < f.jct_mean_s) || '/' || count(*) END AS "below it"
 FROM range AS r LEFT JOIN range AS f ON f.series = (SELECT min(series) FROM range) AND f.replication = r.replication AND f.seed = r.seed
 GROUP BY r.series ORDER BY r.series;
--- Energy of runs on one kind of device: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the
--- datasheet, which most jobs stay below. Work that a failure took was computed, too. Useful time is that of a device with
--- speed_milli = 1000: a GPU half as fast computes for twice as long. (--rates has speeds of its own.)
-WITH bill AS MATERIALIZED (
-    SELECT series, label, gpus * makespan_s / 3600 AS hours, gpu_busy, coalesce(gpu_down, 0) AS down,
-           min((gpu_useful + coalesce(lost_useful_s / (gpus * nullif(makespan_s, 0)), 0)) *
-               coalesce((SELECT max(1000.0 / CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'speed_milli'
-                         AND NOT EXISTS (SELECT 1 FROM input_list AS i WHERE i.inputs = c.inputs AND kind = 'rates')), 1), gpu_busy) AS useful,
-           (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS busy_w,
-           (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w') AS idle_w,
-           (SELECT count(*) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS devices,
-           EXISTS (SELECT 1 FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w' AND tag = 'assumed') AS is_assumed,
-           (SELECT price FROM asked) AS price, device
-    FROM chosen AS c JOIN member USING (run_id))
+-- Energy: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the datasheet, which most jobs stay
+-- below, each for as long as its device computed. Nodes that are down draw nothing; on which devices is not known.
+WITH drawn AS MATERIALIZED (
+    SELECT run_id, count(*) AS n_devices, min(busy_w) AS least_w, max(is_assumed) AS is_assumed, sum(idle_w * p.gpus) / c.gpus AS idle_w,
+           sum((busy_w - idle_w) * p.computing_s) / 3.6e6 AS more_kwh, sum(idle_w * p.held_s) / 3.6e6 AS held_kwh
+    FROM chosen AS c JOIN power AS p USING (run_id) GROUP BY run_id),
+bill AS MATERIALIZED (
+    SELECT series, label, gpus * makespan_s / 3600 AS hours, gpu_busy, coalesce(gpu_down, 0) AS down, device, is_assumed,
+           idle_w / 1000 AS idle_kw, more_kwh, held_kwh, least_w > 0 AND (n_devices = 1 OR coalesce(gpu_down, 0) = 0) AS has_watts,
+           (SELECT price FROM asked) AS price
+    FROM chosen AS c JOIN drawn USING (run_id) JOIN member USING (run_id))
 SELECT label AS "policy", fixed(avg(hours), 1) AS "GPU hours", fixed(avg(hours * gpu_busy), 1) AS "held",
        fixed(avg(hours * (1 - gpu_busy - down)), 1) AS "idle",
-       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN fixed(avg(hours * (idle_w * (1 - down) + (busy_w - idle_w) * useful)) / 1000, 1) END AS "energy (kWh)",
-       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN fixed(avg(hours * idle_w * (1 - gpu_busy - down)) / 1000, 1) END AS "of idle GPUs (kWh)",
-       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN group_concat(DISTINCT device || CASE WHEN is_assumed THEN ' (idle watts assumed)' ELSE '' END) END AS "watts of",
+       CASE WHEN min(has_watts) THEN fixed(avg(hours * idle_kw * (1 - down) + more_kwh), 1) END AS "energy (kWh)",
+       CASE WHEN min(has_watts) THEN fixed(avg(hours * idle_kw * (1 - down) - held_kwh), 1) END AS "of idle GPUs (kWh)",
+       CASE WHEN min(has_watts) THEN group_concat(DISTINCT device || CASE WHEN is_assumed THEN ' (idle watts assumed)' ELSE '' END) END AS "watts of",
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * price), 2) END AS "cost",
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * (1 - gpu_busy - down) * price), 2) END AS "cost of idle GPUs"
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
--- Users by their GPU hours, those with the most first; each waits less or longer than under the first series. A job has
--- been on GPUs for its time without waits, times the GPUs that it asks for, and more_ns besides, where it was on others. Where
--- jobs share GPUs, that is not what was held: each then has its part of what was held. A job without an end was on GPUs
--- until the run was cut. Hours, cost and jobs are means over all runs of a series, those without a job of the user too.
-WITH hours_of AS MATERIALIZED (
-    SELECT run_id, gpus * makespan_s / 3600 * gpu_busy AS held, makespan_s * 1e9
-               + (SELECT min(submit_ns) FROM job AS j WHERE j.run_id = c.run_id) AS cut_ns
-    FROM chosen AS c),
-part_of AS MATERIALIZED (
-    SELECT run_id, held / nullif((SELECT sum(CASE WHEN j.start_ns >= 0 AND NOT j.declined
-               THEN max(0, (max(0, coalesce(j.end_ns, cut_ns) - j.submit_ns - j.wait_ns) * (j.gpus_ppm / 1e6) + j.more_ns) / 3.6e12) END)
-               FROM job AS j WHERE j.run_id = h.run_id), 0) AS part -- a run after the other, so that no jobs are sorted
-    FROM hours_of AS h WHERE EXISTS (SELECT 1 FROM job AS j WHERE j.run_id = h.run_id)),
-runs_of AS MATERIALIZED (
-    SELECT series, count(*) AS runs FROM part_of JOIN member USING (run_id) GROUP BY series),
+-- Users by their GPU hours, those with the most first; each waits less or longer than under the first series. Hours are
+-- those that jobs held, also of jobs without an end, so that those of all rows of a policy are all that was held; jobs and
+-- waits are of jobs that ended. The last rows have all users but the twelve, and jobs without a user, who come as number -1.
+-- Hours, cost and jobs are means over all runs of a series, those without a job of the user too. Groups are made by numbers,
+-- without sorting jobs. Rows of several users have no quantile: those of its users do not give it.
+CREATE TEMP TABLE IF NOT EXISTS sums_of AS
+SELECT series, label, sums_by(coalesce(t.person + 1, 0), j.held_ns, iif(j.end_ns IS NULL, NULL, 0),
+                              iif(is_counted, t.logged_start_ns - j.submit_ns, NULL), iif(is_counted, j.wait_ns, NULL)) AS sums,
+       quantile_by(coalesce(t.person + 1, 0), iif(is_counted, j.wait_ns / 1e9, NULL), 0.95) AS p95
+FROM (SELECT j.*, series, label, place_of, end_ns IS NOT NULL AND (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) AS is_counted
+      FROM member JOIN job AS j USING (run_id)) AS j LEFT JOIN placed AS t ON t.place = place_of + j.job GROUP BY series;
+CREATE TEMP TABLE IF NOT EXISTS person_rank AS
+SELECT person + 1 AS person, user, row_number() OVER (ORDER BY total(cell_of(sums, person + 1, 0)) DESC, user) AS rank
+FROM person JOIN sums_of GROUP BY person;
+CREATE INDEX IF NOT EXISTS temp.rank_of ON person_rank (person, rank);
+WITH runs_of AS MATERIALIZED (
+    SELECT series, count(*) AS runs FROM chosen AS c JOIN member USING (run_id)
+    WHERE EXISTS (SELECT 1 FROM job AS j WHERE j.run_id = c.run_id) GROUP BY series),
+shown AS MATERIALIZED (
+    SELECT person, user, rank FROM person_rank UNION ALL SELECT 0, NULL, NULL WHERE EXISTS (SELECT 1 FROM person)),
 user_of AS MATERIALIZED (
-    SELECT series, label, t.user AS user, count(*) AS n,
-           sum(((j.end_ns - j.submit_ns - j.wait_ns) * (j.gpus_ppm / 1e6) + j.more_ns) / 3.6e12 * coalesce(part, 1)) AS hours,
-           avg(iif(is_counted, t.logged_start_ns - j.submit_ns, NULL)) / 1e9 AS logged_s,
-           avg(iif(is_counted, j.wait_ns, NULL)) / 1e9 AS wait_s, quantile_of(iif(is_counted, j.wait_ns / 1e9, NULL), 0.95) AS p95_s
-    FROM (SELECT j.*, series, label, place_of, (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) AS is_counted
-          FROM member JOIN job AS j USING (run_id)) AS j JOIN part_of USING (run_id) JOIN placed AS t ON t.place = place_of + j.job
-    WHERE j.end_ns IS NOT NULL AND t.user IS NOT NULL GROUP BY series, t.user),
-user_rank AS MATERIALIZED (
-    SELECT user, row_number() OVER (ORDER BY sum(hours) DESC, user) AS rank FROM user_of GROUP BY user),
-first_of AS MATERIALIZED (SELECT user, series, wait_s FROM user_of WHERE series = (SELECT min(series) FROM user_of))
-SELECT u.user AS "user", u.label AS "policy", printf('%g', fixed(1.0 * u.n / runs, 1)) AS "jobs", fixed(u.hours / runs, 1) AS "GPU hours",
+    SELECT series, label, min(coalesce(rank, 13), 13) AS rank, iif(coalesce(rank, 13) > 12, NULL, user) AS user, count(user) AS users,
+           total(cell_of(sums, person, 0)) / 3.6e12 AS hours, total(cell_of(sums, person, 5)) AS n,
+           sum(cell_of(sums, person, 2)) / nullif(total(cell_of(sums, person, 6)), 0) / 1e9 AS logged_s,
+           sum(cell_of(sums, person, 3)) / nullif(total(cell_of(sums, person, 7)), 0) / 1e9 AS wait_s, iif(count(*) = 1, max(cell_of(p95, person, 0)), NULL) AS p95_s
+    FROM sums_of JOIN shown WHERE cell_of(sums, person, 4) > 0 GROUP BY series, min(coalesce(rank, 13), 13)),
+first_of AS MATERIALIZED (SELECT rank, series, wait_s FROM user_of WHERE series = (SELECT min(series) FROM user_of))
+SELECT coalesce(u.user, iif(users > 0, users || ' more user' || iif(users > 1, 's', ''), 'no user')) AS "user",
+       u.label AS "policy", printf('%g', fixed(1.0 * u.n / runs, 1)) AS "jobs", fixed(u.hours / runs, 1) AS "GPU hours",
        CASE WHEN price IS NOT NULL THEN fixed(u.hours / runs * price, 2) END AS "cost",
        humane(u.logged_s) AS "wait as logged", humane(u.wait_s) AS "wait mean", humane(u.p95_s) AS "wait p95",
        CASE WHEN u.series = f.series THEN '' WHEN u.wait_s < f.wait_s THEN 'gains ' || humane(f.wait_s - u.wait_s)
            WHEN u.wait_s > f.wait_s THEN 'loses ' || humane(u.wait_s - f.wait_s)
            WHEN u.wait_s = f.wait_s THEN 'as there' END AS "mean wait against the first policy"
-FROM user_of AS u JOIN user_rank USING (user) JOIN runs_of USING (series) JOIN asked LEFT JOIN first_of AS f ON f.user = u.user
-WHERE rank <= 12 ORDER BY rank, u.series;
+FROM user_of AS u JOIN runs_of USING (series) JOIN asked LEFT JOIN first_of AS f USING (rank)
+ORDER BY rank, u.series;
 SELECT r.run_id AS "run", label AS "policy", seed AS "seed", replication AS "replication", trace AS "trace",
        device AS "device", gpus AS "GPUs", version AS "gsim", substr(config, 1, 12) AS "identity", argv AS "command"
 FROM (SELECT run_id, seed, replication, trace, device, gpus, version, config, argv, run_id AS original FROM chosen

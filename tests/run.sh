@@ -139,6 +139,7 @@ title "a plain second simulator"
 suite "jobs as in a plain simulator" "${PYTHON:-python3}" tests/plain/run.py "$started"
 suite "results as summed plainly" "${PYTHON:-python3}" tests/plain/results.py "$started"
 suite "reports as summed plainly" "${PYTHON:-python3}" tests/plain/bills.py "$started"
+suite "intervals of single runs as by plain batches" "${PYTHON:-python3}" tests/plain/batches.py "$started"
 suite "plans as of all numbers of nodes" "${PYTHON:-python3}" tests/plain/plans.py "$started"
 suite "servers as served plainly" "${PYTHON:-python3}" tests/plain/serve.py "$started"
 title python

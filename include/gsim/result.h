@@ -29,8 +29,8 @@ struct gsim_job_results {
     const int64_t *bytes_in;
     const int64_t *bytes_out;
     const int64_t *stall_ns; /* on its units without progress: start, save, restore, faults */
-    /* GPU time that it held, less its time on units times the GPUs that it asks for */
-    const int64_t *more_ns;
+    /* GPU time that it held: of a GPU that jobs share its part, so that jobs have all of GPUs' */
+    const int64_t *held_ns;
     const uint8_t *declined; /* 1: by the policy */
 };
 
@@ -48,6 +48,7 @@ struct gsim_gpu_result {
     uint32_t node;
     const char *device;
     int64_t busy_ns; /* time held by jobs, times the share held */
+    int64_t computing_ns; /* part of it in which kernels ran, of lost work too */
 };
 
 /* A quantity at a time: a mean over a step, or the job that holds a GPU
@@ -63,7 +64,7 @@ struct gsim_result {
     /* events and steps of lanes: a measure of the simulation's work, independent of the
      * machine */
     int64_t steps;
-    double lost_useful_s; /* the part of summary.lost_s in which kernels had something to do */
+    double computing_s; /* computing_ns of all GPUs */
     const struct gsim_gpu_result *gpus; /* summary.gpus entries; NULL: a pool names no GPUs */
     struct gsim_summary summary;
     struct gsim_job_results jobs;

@@ -41,6 +41,7 @@ struct gsim_instances {
     uint32_t n; /* 0: the GPU is whole */
     int64_t mem_bytes[GSIM_INSTANCES_MAX], mem_used[GSIM_INSTANCES_MAX];
     uint32_t jobs[GSIM_INSTANCES_MAX];
+    uint32_t part_ppm[GSIM_INSTANCES_MAX]; /* of the GPU */
 };
 
 /* Nodes with an equal number of GPUs. */

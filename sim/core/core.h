@@ -42,9 +42,12 @@ struct gsim_core_job {
     int64_t discarded_ns; /* the most work that a stop has taken from it */
     int64_t wait_ns, stall_ns;
     int64_t ran_ns; /* time on its GPUs, including waits for pages there */
+    gsim_work held; /* GPU time of its stays (held.c) */
+    int64_t undone_ns; /* work that it had done when a stop or a failure took work from it */
     /* Fields above are zeroed when a slot is reused; fields below are assigned before use. */
     int64_t last_ns; /* time up to which wait, stall and run times are counted */
     int64_t held_since_ns;
+    int64_t came_ran_ns, came_done_ns; /* ran_ns, and the work done, when its stay began */
     uint32_t wait_next, wait_before; /* in the list of waiting jobs */
     uint64_t wait_nth; /* counts jobs that came to wait */
     bool waits_alone; /* for whole GPUs */
@@ -145,8 +148,8 @@ struct gsim_unused {
 /* Results under way, in trace order, and the sums of the summary. */
 struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns;
+    int64_t *held_ns; /* GPU time held, 0 while the job is there */
     int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
-    int64_t *more_ns; /* likewise: GPU time held, less that on as many GPUs as the job asks for */
     uint8_t *declined; /* likewise */
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
@@ -156,6 +159,7 @@ struct gsim_metrics {
     gsim_i128 busy_ppm_ns; /* in a pool: GPU time held, times the share */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
     gsim_i128 *gpu_busy_ppm_ns; /* by GPU: time held in part, times the share */
+    gsim_work *gpu_still; /* by GPU, of a pool its first: held without kernels (held.c) */
     unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
@@ -169,10 +173,18 @@ struct gsim_metrics {
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts, n_killed;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */
-    gsim_i128 lost_gap_ppm_ns; /* part of it in which the GPU had nothing to run */
     struct gsim_unused unused; /* since the first submission */
     struct gsim_unused unused_at_end; /* `unused` at last_end_ns, for the reported shares */
     int64_t first_submit_ns, last_submit_ns, last_end_ns;
+};
+
+/* An arranged GPU, of which the jobs on it have parts (held.c). */
+struct gsim_shared_gpu {
+    uint32_t n_jobs; /* admitted */
+    uint64_t weight_ppm; /* by which its time is divided, summed over them */
+    int64_t since_ns; /* the time up to which it is divided */
+    /* what a job that had been there all the time, with a weight of 1, would have, in 2^-52 ns */
+    gsim_i128 each_q52;
 };
 
 /* The number of jobs in the system, and the ratio of a job's completion time to that on a fair
@@ -289,8 +301,7 @@ struct gsim_core {
     bool must_look_at_all; /* a waiting job may be clear that no job's leaving has made clear */
     uint32_t n_vacating; /* jobs that still hold units which they gave up */
     struct gsim_bitset vacated; /* the GPUs of these units */
-    uint32_t *shared_clients; /* admitted jobs of an arranged GPU */
-    int64_t *shared_since_ns;
+    struct gsim_shared_gpu *shared_gpus; /* by GPU */
     struct gsim_free_units free_units[GSIM_UNIT_CLASSES];
     enum gsim_status status; /* the first failure */
 };
@@ -378,11 +389,25 @@ void gsim_job_end(struct gsim_core *core, gsim_slot slot);
  * ends here and is submitted again, so that policies need to know nothing about failures. */
 GSIM_APART void gsim_job_fail(struct gsim_core *core, gsim_slot slot);
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
-/* Counts the time that an admitted job has held its units; called once, when it leaves them or is
- * cut off. */
-void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot);
 /* Brings the job's wait, stall and held times up to now. */
 void gsim_job_account(struct gsim_core *core, gsim_slot slot);
+
+/* held.c: the GPU time that jobs hold */
+/* For a job that serves requests: the GPU time of their kernels, whatever service its row has. A
+ * job that was ended early has not served all of them. */
+GSIM_APART int64_t gsim_served_ns(const struct gsim_trace *trace, uint32_t job, int64_t work_ns,
+                                  bool has_served);
+/* A stay begins, on units that are arranged or in a trace with requests. */
+GSIM_APART void gsim_held_begin(struct gsim_core *core, gsim_slot slot);
+/* Counts the time that an admitted job has held its units; called once, when it leaves them or is
+ * cut off. */
+void gsim_held_book(struct gsim_core *core, gsim_slot slot);
+/* The stay goes on, and the model is about to take work that the job has done. */
+GSIM_APART void gsim_held_undone(struct gsim_core *core, gsim_slot slot);
+/* All that the job has held in stays that are over. */
+int64_t gsim_held_ns(const struct gsim_core_job *own);
+/* Time in which kernels ran on a GPU, of that for which it was held. */
+gsim_work gsim_held_computing(const struct gsim_core *core, uint32_t gpu);
 
 /* observe.c: tells the observers; called only when there are any. was_on: the value before the
  * change. */
@@ -451,11 +476,6 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
 /* has_costs: the model may have costs to report. */
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before the job */
-/* A job held GPUs for that much more GPU time than those that it asks for would come to. */
-void gsim_metrics_held_more(struct gsim_core *core, uint32_t job, int64_t more_ns);
-/* A failure took work, of this GPU time, from the job. */
-void gsim_metrics_lost(struct gsim_core *core, gsim_slot slot, int64_t work_ns,
-                       gsim_i128 gpu_ppm_ns);
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
 
 /* Adds up to until_ns; idle GPUs and waiting jobs do not change before until_ns. */

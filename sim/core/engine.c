@@ -304,14 +304,13 @@ static bool open_gpu_columns(struct gsim_core *core) {
     core->vacating_ppm = gsim_arena_array(core->arena, n, sizeof *core->vacating_ppm);
     core->waiting_ppm = gsim_arena_array(core->arena, n, sizeof *core->waiting_ppm);
     core->leaving_alone = gsim_arena_array(core->arena, n, sizeof *core->leaving_alone);
-    core->shared_clients = gsim_arena_array(core->arena, n, sizeof *core->shared_clients);
-    core->shared_since_ns = gsim_arena_array(core->arena, n, sizeof *core->shared_since_ns);
+    core->shared_gpus = gsim_arena_array(core->arena, n, sizeof *core->shared_gpus);
     core->waiter = gsim_arena_array(core->arena, n, sizeof *core->waiter);
     core->waiting_first = core->waiting_last = GSIM_NO_SLOT;
     for (uint32_t gpu = 0; core->waiter && gpu < n; gpu++)
         core->waiter[gpu] = GSIM_NO_SLOT;
     return core->waiter && core->vacating_ppm && core->waiting_ppm && core->leaving_alone &&
-           core->shared_clients && core->shared_since_ns &&
+           core->shared_gpus &&
            gsim_bitset_init(&core->vacated, core->arena, n);
 }
 

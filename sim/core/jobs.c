@@ -163,6 +163,7 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed) {
     core->metrics.start_ns[job] = start_ns;
     own->wait_ns = from->wait_ns;
     own->stall_ns = from->stall_ns;
+    own->held = from->held;
     gsim_widths_inherit(core, slot, failed);
     gsim_fairness_reenter(core, slot, failed);
     core->ops->inherit(core->model, slot, failed);

@@ -23,13 +23,16 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->start_ns = column(core, sizeof *m->start_ns);
     m->end_ns = column(core, sizeof *m->end_ns);
     m->wait_ns = column(core, sizeof *m->wait_ns);
+    m->held_ns = column(core, sizeof *m->held_ns);
     m->preemptions = column(core, sizeof *m->preemptions);
     m->migrations = column(core, sizeof *m->migrations);
     m->gpu_busy_ns = gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ns);
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
-    if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->preemptions || !m->migrations ||
-        !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !open_wanting(core) || !gsim_fairness_open(core))
+    m->gpu_still = gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_still);
+    if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->held_ns || !m->preemptions ||
+        !m->migrations || !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !m->gpu_still ||
+        !open_wanting(core) || !gsim_fairness_open(core))
         return false;
     m->has_gaps = core->trace->column[GSIM_COL_ITERATIONS] != NULL;
     m->has_requests = core->trace->column[GSIM_COL_REQUESTS] != NULL;
@@ -137,21 +140,6 @@ static void put(struct gsim_core *core, int64_t **cells, uint32_t job, int64_t v
     *total += value;
 }
 
-/* For a job that serves requests: the GPU time of their kernels, whatever service its row has. A
- * job that was ended early has not served all of them. */
-GSIM_APART static int64_t served_ns(const struct gsim_trace *trace, uint32_t job, int64_t work_ns,
-                                    bool has_served) {
-    int64_t requests = gsim_trace_get(trace, GSIM_COL_REQUESTS, job);
-    int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, job);
-    int64_t kernel_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
-    if (requests <= 0)
-        return work_ns;
-    gsim_i128 all_ns =
-        (gsim_i128)requests * (kernels > 0 ? kernels : 1) * (kernel_ns > 0 ? kernel_ns : 0);
-    return has_served || work_ns > all_ns ? (int64_t)(all_ns < INT64_MAX ? all_ns : INT64_MAX)
-                                          : work_ns;
-}
-
 static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns, bool has_ended) {
     struct gsim_metrics *m = &core->metrics;
     uint32_t job = core->jobs.job[slot];
@@ -161,8 +149,9 @@ static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_n
         m->ended_wait_ns += has_ended ? own->wait_ns : 0;
     }
     m->end_ns[job] = has_ended ? core->view.now_ns : -1;
+    m->held_ns[job] = gsim_held_ns(own);
     if (gsim_rarely(m->has_requests))
-        work_ns = served_ns(core->trace, job, work_ns, has_ended && !own->is_ending);
+        work_ns = gsim_served_ns(core->trace, job, work_ns, has_ended && !own->is_ending);
     gsim_i128 gpu_ppm_ns = gsim_widths_gpu_time(core, slot, work_ns);
     m->work_ppm_ns += gpu_ppm_ns;
     if (gsim_rarely(m->has_gaps))
@@ -178,25 +167,6 @@ GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
     put(core, &m->bytes_out, job, costs.bytes_out, &m->n_bytes_out);
     put(core, &m->faults, job, costs.faults, &m->n_faults);
     put(core, &m->stall_ns, job, costs.stall_ns + core->jobs.core[slot].stall_ns, &m->n_stall_ns);
-}
-
-void gsim_metrics_held_more(struct gsim_core *core, uint32_t job, int64_t more_ns) {
-    struct gsim_metrics *m = &core->metrics;
-    if (!m->more_ns)
-        m->more_ns = column(core, sizeof *m->more_ns);
-    if (m->more_ns)
-        m->more_ns[job] += more_ns;
-    else
-        (void)gsim_core_no_memory(core);
-}
-
-void gsim_metrics_lost(struct gsim_core *core, gsim_slot slot, int64_t work_ns,
-                       gsim_i128 gpu_ppm_ns) {
-    struct gsim_metrics *m = &core->metrics;
-    m->lost_ppm_ns += gpu_ppm_ns;
-    if (m->has_gaps)
-        m->lost_gap_ppm_ns +=
-            gsim_widths_part(gpu_ppm_ns, core->ops->gap_ns(core->model, slot, work_ns), work_ns);
 }
 
 /* Notes the end of a job. Nodes may fail, and jobs wait in vain, long after the last end, so the
@@ -244,10 +214,10 @@ void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     gsim_job_account(core, slot);
     if (own->was_resized)
         gsim_widths_book(core, slot);
+    if (own->is_admitted)
+        gsim_held_book(core, slot);
     record(core, slot, gsim_attained_ns(&core->view, slot), false);
     record_costs(core, slot);
-    if (own->is_admitted)
-        gsim_job_book_busy(core, slot);
     /* a job that waits now may have held GPUs since the last end */
     if (core->metrics.start_ns[core->jobs.job[slot]] >= 0)
         note_end(core, true);
@@ -415,7 +385,10 @@ static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
 static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) {
     const struct gsim_metrics *m = &core->metrics;
     const struct gsim_summary *s = &result->summary;
-    result->lost_useful_s = gsim_sum_seconds((m->lost_ppm_ns - m->lost_gap_ppm_ns) / GSIM_PPM);
+    gsim_work computing = 0;
+    for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
+        computing += gsim_held_computing(core, gpu);
+    result->computing_s = gsim_sum_seconds(computing >> 32);
     result->jobs = (struct gsim_job_results){
         .n = core->trace->n_jobs,
         .submit_ns = result->jobs.submit_ns,
@@ -428,7 +401,7 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
         .bytes_in = m->bytes_in,
         .bytes_out = m->bytes_out,
         .stall_ns = m->stall_ns,
-        .more_ns = m->more_ns,
+        .held_ns = m->held_ns,
         .declined = m->declined,
     };
 }
@@ -445,7 +418,8 @@ static bool fill_gpus(struct gsim_core *core, struct gsim_result *result) {
             gpus[gpu] = (struct gsim_gpu_result){
                 .node = core->cluster.node_of_gpu[gpu],
                 .device = spec->groups[g].device_name,
-                .busy_ns = (int64_t)(gpu_busy_ppm_ns(&core->metrics, gpu) / GSIM_PPM)};
+                .busy_ns = (int64_t)(gpu_busy_ppm_ns(&core->metrics, gpu) / GSIM_PPM),
+                .computing_ns = gsim_work_to_ns(gsim_held_computing(core, gpu))};
     result->gpus = gpus;
     return true;
 }

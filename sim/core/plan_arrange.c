@@ -136,7 +136,7 @@ static const char *cannot_partition(const struct gsim_plan *plan, uint32_t gpu) 
         return "the cluster has no such GPU";
     bool is_idle = cluster->gpu_is_arranged[gpu] ? cluster->gpu_clients[gpu] == 0
                                                  : gsim_cluster_is_idle(cluster, gpu);
-    if (!is_idle || cluster->gpu_mem_used[gpu] > 0 || core->shared_clients[gpu] > 0 ||
+    if (!is_idle || cluster->gpu_mem_used[gpu] > 0 || core->shared_gpus[gpu].n_jobs > 0 ||
         core->vacating_ppm[gpu] > 0)
         return "the GPU must be idle to be cut into instances, or to become whole";
     return NULL;
@@ -159,8 +159,10 @@ static bool note_partition(struct gsim_plan *plan, uint32_t gpu, const char *lay
     op->layout = copy;
     op->was_cut = was;
     *now = (struct gsim_instances){.n = partition->n};
-    for (uint32_t i = 0; i < partition->n; i++)
+    for (uint32_t i = 0; i < partition->n; i++) {
         now->mem_bytes[i] = partition->instance[i].mem_bytes;
+        now->part_ppm[i] = partition->instance[i].part_ppm;
+    }
     gsim_cluster_set_cut(&plan->core->cluster, gpu);
     return true;
 }

@@ -149,54 +149,6 @@ GSIM_APART void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op
     core->must_look_at_all |= !core->jobs.core[op->slot].is_admitted;
 }
 
-/* A shared GPU is busy while any job is on it; any other GPU for the share that is held. */
-static void hold_shared(struct gsim_core *core, const struct gsim_job *job) {
-    for (uint32_t u = 0; u < job->n_units; u++)
-        if (core->shared_clients[job->units[u].gpu]++ == 0)
-            core->shared_since_ns[job->units[u].gpu] = core->view.now_ns;
-}
-
-static inline void book_whole(int64_t *busy_ns, const struct gsim_job *job, int64_t held_ns) {
-    for (uint32_t u = 0; u < job->n_units; u++)
-        busy_ns[job->units[u].gpu] += held_ns;
-}
-
-GSIM_APART static void book_shared(struct gsim_core *core, const struct gsim_job *job,
-                                   bool is_sharing, int64_t held_ns) {
-    struct gsim_metrics *m = &core->metrics;
-    for (uint32_t u = 0; u < job->n_units; u++) {
-        uint32_t gpu = job->units[u].gpu;
-        if (!is_sharing)
-            m->gpu_busy_ppm_ns[gpu] += (gsim_i128)held_ns * job->share_ppm;
-        else if (--core->shared_clients[gpu] == 0)
-            m->gpu_busy_ns[gpu] += core->view.now_ns - core->shared_since_ns[gpu];
-    }
-}
-
-/* The job is on more or fewer GPUs than it asks for, or on another share of each. */
-GSIM_APART static void book_unasked(struct gsim_core *core, gsim_slot slot, int64_t held_ns) {
-    const struct gsim_job *job = &core->jobs.info[slot];
-    int64_t ppm = (int64_t)job->n_units * job->share_ppm -
-                  (int64_t)core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
-    if (ppm != 0)
-        gsim_metrics_held_more(core, job->index, (int64_t)((gsim_i128)held_ns * ppm / GSIM_PPM));
-}
-
-void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
-    const struct gsim_core_job *own = &core->jobs.core[slot];
-    const struct gsim_job *job = &core->jobs.info[slot];
-    int64_t held_ns = core->view.now_ns - own->held_since_ns;
-    if (gsim_rarely(job->n_units != job->gpus || job->share_ppm != GSIM_PPM) &&
-        !core->cluster.is_pool)
-        book_unasked(core, slot, held_ns);
-    if (gsim_rarely(core->cluster.is_pool))
-        core->metrics.busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
-    else if (gsim_rarely(own->is_sharing || job->share_ppm != GSIM_PPM))
-        book_shared(core, job, own->is_sharing, held_ns);
-    else
-        book_whole(core->metrics.gpu_busy_ns, job, held_ns);
-}
-
 GSIM_APART static bool is_elsewhere(const struct gsim_job *job) {
     if (job->n_left_units != job->n_units)
         return true;
@@ -212,10 +164,11 @@ static inline void note_admission(struct gsim_core *core, gsim_slot slot) {
     struct gsim_job *job = &core->jobs.info[slot];
     own->is_admitted = true;
     own->held_since_ns = core->view.now_ns;
+    own->came_ran_ns = own->ran_ns;
     own->is_sharing = core->cluster.n_arranged > 0 && job->n_units > 0 &&
                       core->cluster.gpu_is_arranged[job->units[0].gpu];
-    if (gsim_rarely(own->is_sharing))
-        hold_shared(core, job);
+    if (gsim_rarely(own->is_sharing || core->metrics.has_requests))
+        gsim_held_begin(core, slot);
     if (gsim_rarely(job->n_units != job->gpus || job->share_ppm != GSIM_PPM || own->is_resized))
         gsim_widths_begin(core, slot);
     if (core->metrics.start_ns[job->index] < 0) {
@@ -375,7 +328,7 @@ static inline void vacate(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     assert(own->is_admitted);
     own->is_admitted = false;
-    gsim_job_book_busy(core, slot);
+    gsim_held_book(core, slot);
     if (gsim_rarely(own->was_resized))
         gsim_widths_book(core, slot);
     if (gsim_rarely(own->is_vacating))
@@ -481,6 +434,7 @@ static void count_preemption(struct gsim_core *core, gsim_slot slot) {
 GSIM_COLD static void note_discard(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     int64_t done_ns = gsim_attained_ns(&core->view, slot);
+    gsim_held_undone(core, slot);
     own->was_discarded = true;
     if (done_ns > own->discarded_ns)
         own->discarded_ns = done_ns;
@@ -627,6 +581,7 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     bool is_placed = core->jobs.core[slot].is_admitted && core->jobs.info[slot].n_units > 0;
     uint64_t pace_q32 = is_placed ? core->ops->pace(core->model, slot) : GSIM_RATE_ONE;
     gsim_i128 had_ppm_ns = gpu_time_now(core, slot);
+    gsim_held_undone(core, slot);
     int64_t lost_ns = core->ops->fail(core->model, slot, core->options->checkpoint_ns, now_ns);
     gsim_failures_note(core, slot, pace_q32, lost_ns);
     bool has_checkpoint = gsim_progress_ns(&core->view.jobs.progress[slot], now_ns) > 0;
@@ -634,11 +589,10 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     if (is_placed && core->jobs.core[slot].held_since_ns == now_ns)
         forget_stay(core, slot); /* a job that failed before this one left it the GPUs */
     core->metrics.n_restarts++;
-    gsim_metrics_lost(core, slot, lost_ns,
-                      core->jobs.core[slot].was_resized
-                          ? had_ppm_ns - gpu_time_now(core, slot)
-                          : (gsim_i128)lost_ns * core->jobs.gpus[slot] *
-                                core->jobs.share_ppm[slot]);
+    core->metrics.lost_ppm_ns +=
+        core->jobs.core[slot].was_resized
+            ? had_ppm_ns - gpu_time_now(core, slot)
+            : (gsim_i128)lost_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
     if (gsim_state_waits(state))
         fall_back(core, slot, has_checkpoint);
     else if (is_leaving && !core->jobs.core[slot].next_units)

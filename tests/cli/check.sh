@@ -46,6 +46,8 @@ changed "a share above one" "UPDATE run SET gpu_down = 1.7" "gpu_down=1.7 is not
 changed "a number that is not finite" "UPDATE run SET rho_max = 9e999" "rho_max is not finite"
 changed "quantiles out of order" "UPDATE run SET jct_p50_s = jct_p99_s + 1" "jct_p50_s=.* is above jct_p95_s"
 changed "a GPU held for longer than the run" "UPDATE gpu SET busy_ns = busy_ns * 100 WHERE gpu = 2" "GPU 2 was held for longer than the run"
+changed "hours that a job did not hold" "UPDATE job SET held_ns = held_ns + 1 WHERE job = 3" "job '.*' held another GPU time than its time on GPUs"
+changed "hours of a job that never started" "UPDATE job SET end_ns = NULL, start_ns = NULL WHERE job = 3; UPDATE run SET completed = completed - 1, unfinished = 1" "job '.*' held GPUs, and never started"
 changed "GPU time that no job had" "UPDATE gpu SET busy_ns = busy_ns - 1000000000 WHERE gpu = 2" "gpu_busy=.*, and its GPUs have"
 
 # --- files of different runs, and timelines
@@ -87,7 +89,7 @@ worked() { # of which run, name, SQL, what is found
 }
 useful="GPUs did useful work for [0-9.]* of the time, of jobs that fill [0-9.]* of them or more, and were held for"
 worked late "more useful work than a GPU can do" "UPDATE run SET gpu_work = 1.1636, gpu_useful = 1.1636" "$useful 1 of it"
-worked late "jobs that end too early" "UPDATE job SET end_ns = 171877777796 WHERE job_id = 'b';
+worked late "jobs that end too early" "UPDATE job SET end_ns = 171877777796, held_ns = held_ns - 28122222204 WHERE job_id = 'b';
     UPDATE gpu SET busy_ns = 171877777796; UPDATE run SET makespan_s = 171.877777796, gpu_busy = 1, gpu_work = 1,
     gpu_useful = 1, jct_mean_s = 130.938888898, jct_p50_s = 100, jct_p95_s = 161, jct_p99_s = 161, jct_max_s = 161.877777796" \
     "jobs that began at 0.000000000 s (job 'a') or later and ended by 171.877777796 s (job 'b') did work of 199.99998"

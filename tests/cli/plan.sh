@@ -125,6 +125,28 @@ tables() { # FILE: the cells of a report, a line each
     "$gsim" report "$tmp/bill.db" --price 2.5 -o "$tmp/bill.html" --quiet >>"$tmp/log" 2>&1 && tables "$tmp/bill.html" >"$tmp/log" &&
     grep -q '^fifo|300.0|200.0|100.0|85.1|5.1|a100-40|750.00|250.00|' "$tmp/log" && grep -q '^x|fifo|1|100.0|250.00|' "$tmp/log"
 say "GPU hours, energy and cost in a report" $?
+# A V100 makes 4 iterations a second where an H200 makes 10: jobs of 36000 compute for an hour of the one and two and a half
+# of the other, but for 8 us of each iteration. Of 2.5 hours: (105 x 9000 + 595 x 3599.712 + 53 x 9000 + 247 x 8999.28) J
+printf 'device,model,gpus,iterations_per_s\nh200,m,1,10\nv100,m,1,4\n' >"$tmp/rates.csv"
+printf '[node a]\ngpus = 1\ndevice = h200\n[node b]\ngpus = 1\ndevice = v100\n' >"$tmp/unlike.ini"
+printf 'job_id,submit_s,gpus,model,iterations\na,0,1,m,36000\nb,0,1,m,36000\n' >"$tmp/unlike.csv"
+"$gsim" --policy fifo --cluster "$tmp/unlike.ini" --rates "$tmp/rates.csv" --db "$tmp/unlike.db" --quiet "$tmp/unlike.csv" >"$tmp/log" 2>&1 &&
+    "$gsim" report "$tmp/unlike.db" -o "$tmp/unlike.html" --quiet >>"$tmp/log" 2>&1 && tables "$tmp/unlike.html" >"$tmp/log" &&
+    grep -q '^fifo|5.0|3.5|1.5|1.6|0.2|h200+v100' "$tmp/log" &&
+    [ "$(sqlite3 "$tmp/unlike.db" 'SELECT round(sum(gpus * 9000 * idle_w + (busy_w - idle_w) * computing_s) / 3.6e6, 4) FROM power')" = 1.6074 ]
+say "energy of devices by the time that each computed" $?
+# An A100 cut into 4, 2 and 1 of its 8 parts of memory: d comes when c has left its half, and is there beside 2 and 1: it has
+# 4 of 7 parts of each instant
+printf 'job_id,submit_s,duration_s,gpus,mem_gib,user\na,0,100,1,2,x\nb,10,50,1,2,y\nc,20,50,1,2,x\nd,30,10,1,2,z\n' >"$tmp/parts.csv"
+"$gsim" --policy mig --device a100-40 --set mig.layout=3g.20gb+2g.10gb+1g.5gb --nodes 1 --gpus-per-node 1 --db "$tmp/parts.db" --quiet "$tmp/parts.csv" >"$tmp/log" 2>&1
+[ "$(sqlite3 "$tmp/parts.db" "SELECT abs(held_ns - (end_ns - start_ns) * 4 / 7) < 2, (SELECT abs(sum(held_ns) - (SELECT sum(busy_ns) FROM gpu)) < 5 FROM job) FROM job WHERE job_id = 'd'")" = "1|1" ]
+say "instances divide what their GPU is held for by their parts" $?
+# 8 GPUs by fifo, one by mig, two by timeslice, each with one job of an hour or more to itself: all jobs have what they held
+printf '[node a]\ngpus = 8\n[node b]\ngpus = 1\npolicy = mig\nclasses = production\n[node c]\ngpus = 2\npolicy = timeslice\nclasses = opportunistic\n' >"$tmp/parts.ini"
+printf 'job_id,submit_s,duration_s,gpus,class,mem_gib\na,0,18000,8,batch,2\nb,0,3600,1,production,2\nc,0,3600,1,opportunistic,2\nd,0,3600,1,opportunistic,2\n' >"$tmp/mixed.csv"
+"$gsim" --policy fifo --cluster "$tmp/parts.ini" --device a100-40 --db "$tmp/mixed.db" --quiet "$tmp/mixed.csv" >"$tmp/log" 2>&1
+[ "$(sqlite3 "$tmp/mixed.db" "SELECT round(held_ns / 3.6e12, 3) FROM job WHERE job_id = 'a'")" = 40.0 ] && "$gsim" check "$tmp/mixed.db" >>"$tmp/log" 2>&1
+say "jobs beside ones that share GPUs have all that they held" $?
 # fifo: a first, b waits two hours; sjf: b first, a waits one
 printf 'job_id,submit_s,duration_s,gpus,user\na,0,7200,1,x\nb,0,3600,1,y\n' >"$tmp/users.csv"
 "$gsim" compare --policies fifo,sjf --nodes 1 --gpus-per-node 1 --db "$tmp/users.db" --no-what-if --quiet "$tmp/users.csv" >"$tmp/log" 2>&1 &&

@@ -19,15 +19,19 @@ from results import POLICIES, ns, quantile, spans_of, tell
 HEADER = ("job_id", "submit_s", "iterations", "gpu_ms", "host_gap_ms", "gpus", "mem_gib", "deadline_s", "limit_s", "user")
 PRICE, BUSY_W, IDLE_W = 2.5, 400, 51
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400}
-# whether a job has whole GPUs for itself, as many as it asks for
+# of equal instances, since nothing says which of them a job has; tests/cli/plan.sh has unequal ones
+LAYOUT = "2g.10gb+2g.10gb+2g.10gb"
+# whether a job has whole GPUs for itself
 MORE = (("adaptive", "h200", True), ("timeslice", "h200", False), ("uvm", "h200", False), ("tiresias", "h200", True), ("easy-backfill", "h200", True))
 ITS_OWN = {"fifo", "srtf", "las", "fairshare", "suspend", "themis", "adaptive", "tiresias", "easy-backfill", "elasticflow"}
 
 
-def draw(seed):
-    """Nodes, GPUs of a node, rows of a trace, further options, the part of an iteration that is the GPU's."""
+def draw(seed, are_its_own):
+    """Nodes, GPUs of a node, rows of a trace, further options, the part of an iteration that is the GPU's. Jobs that share
+    GPUs have one, so that it is known where each is."""
     draws, rows, at = random.Random(seed), [], 0
     nodes, size, host = draws.choice((1, 2, 3)), draws.choice((1, 2, 4)), draws.choice((0, 0, 250))
+    nodes, size = (nodes, size) if are_its_own else (1, 1)
     for job in range(draws.randint(3, 25)):
         at += draws.choice((0, 0, 1, 100, 1000, 5000)) * draws.random()
         length, gpus = max(1, int(draws.lognormvariate(7, 1.5))), min(draws.choice((1, 1, 1, 2, 4)), nodes * size)
@@ -36,6 +40,7 @@ def draw(seed):
                      int(length * draws.choice((0.5, 1.2, 4))) + 1, draws.choice(("ann", "ann", "bob", "cid", ""))))
     options = draws.choice(([], [], ["--until", "9000"], ["--mtbf", "3h", "--mttr", "1000s", "--checkpoint", "60s"],
                             ["--mtbf", "2h", "--mttr", "1000s", "--until", "20000"], ["--warmup", "20%"], ["--set", "speed_milli=500"]))
+    options = options if are_its_own or "--mtbf" not in options else []
     draws.shuffle(rows)
     return nodes, size, rows, options, 1 - (host // 2) / 250
 
@@ -43,7 +48,7 @@ def draw(seed):
 def run(gsim, policy, setup, seed, folder):
     """The result, the jobs, and the timeline's events (of jobs with GPUs of their own) of a run, which is in the database thereafter."""
     nodes, size, _, options, _ = setup
-    named = [] if policy != "mig" else ["--device", "a100-40"]
+    named = [] if policy != "mig" else ["--device", "a100-40", "--set", f"mig.layout={LAYOUT}"]
     timeline = ["--timeline", "timeline.json"] if policy in ITS_OWN else []
     done = subprocess.run([gsim, "--policy", policy, *(named or ["--device", "h200"]), "--nodes", str(nodes), "--gpus-per-node", str(size),
                            "--set", f"energy.busy_w={BUSY_W}", "--set", f"energy.idle_w={IDLE_W}", "--quiet", "--format", "json", "--seed", str(seed),
@@ -69,6 +74,17 @@ def ns_on(spans):
     return total
 
 
+def divided(jobs, cut):
+    """GPU hours of each job on a GPU of which all have a part, from their start on: each instant is divided alike."""
+    out, stays = {}, [(job["start"], job["end"] if job["end"] is not None else cut, job["id"]) for job in jobs if job["start"] is not None]
+    marks = sorted({time for stay in stays for time in stay[:2]})
+    for begin, end in zip(marks, marks[1:]):
+        there = [name for a, b, name in stays if a <= begin and end <= b]
+        for name in there:
+            out[name] = out.get(name, 0) + (end - begin) / 3.6e12 / len(there)
+    return out
+
+
 def bill(result, jobs, events, setup, is_its_own):
     """GPU hours in all, held, computed, idle; and those held by each job."""
     nodes, size, _, options, gpu_part = setup
@@ -78,11 +94,11 @@ def bill(result, jobs, events, setup, is_its_own):
     is_cut = any(job["end"] is None and job["start"] is not None for job in jobs)
     last = cut if is_cut else max((job["end"] for job in jobs if job["end"] is not None), default=first)
     hours = nodes * size * (last - first) / 3.6e12
-    held = sum(ns_on([span[:2] for span in spans]) for spans in of_gpu.values()) / 3.6e12 if is_its_own else result["gpu_busy"] * hours
-    of_job = {}
+    of_job = {} if is_its_own else divided(jobs, cut)
     for spans in of_gpu.values():
         for begin, end, _, name in spans:
             of_job[name] = of_job.get(name, 0) + (end - begin) / 3.6e12
+    held = sum(ns_on([span[:2] for span in spans]) for spans in of_gpu.values()) / 3.6e12 if is_its_own else sum(of_job.values())
     if is_its_own:
         computed = gpu_part * sum(end - begin for spans in of_gpu.values() for begin, end, what, _ in spans if what == "running") / 3.6e12
     else:
@@ -91,24 +107,20 @@ def bill(result, jobs, events, setup, is_its_own):
     return {"all": hours, "held": held, "computed": computed, "down": result["gpu_down"] * hours, "of_job": of_job}
 
 
-def users(jobs, it, setup, is_its_own):
-    """By user: jobs that ended, GPU hours, waits without those that --warmup leaves out."""
+def users(jobs, it, setup):
+    """By user, "no user" being one: jobs that ended, GPU hours of all jobs, waits without those that --warmup leaves out."""
     _, _, rows, options, _ = setup
     owner = {row[0]: row[9] for row in rows}
-    cut = ns(options[-1]) if "--until" in options else 0
     n_left = len(jobs) * 20 // 100 if "--warmup" in options else 0
     order = sorted(range(len(jobs)), key=lambda at: (jobs[at]["submit"], at))
     counted = set(order[n_left:len(order) - n_left])
-    on = {job["id"]: (job["end"] if job["end"] is not None else cut) - job["submit"] - job["wait"] for job in jobs
-          if job["start"] is not None and not job["declined"]}
-    whole = sum(on[job["id"]] * job["gpus"] for job in jobs if job["id"] in on)
     out = {}
     for at, job in enumerate(jobs):
-        if job["end"] is None or not owner[job["id"]]:
+        user = out.setdefault(owner[job["id"]] or "no user", {"jobs": 0, "hours": 0, "waits": []})
+        user["hours"] += it["of_job"].get(job["id"], 0)
+        if job["end"] is None:
             continue
-        user = out.setdefault(owner[job["id"]], {"jobs": 0, "hours": 0, "waits": []})
         user["jobs"] += 1
-        user["hours"] += it["of_job"].get(job["id"], 0) if is_its_own else it["held"] * on[job["id"]] * job["gpus"] / max(1, whole)
         user["waits"] += [job["wait"] / 1e9] if at in counted else []
     return out
 
@@ -167,6 +179,8 @@ def gain(wait, first):
 def of_users(policy, first, its, told):
     """What differs in the rows of users; its: by policy and run, what each user has."""
     breaks = []
+    if set(its[policy][0]) == {"no user"}:
+        return [f"{policy}: no user is named, and there are rows"] if told else []
     for user in sorted({user for one in its[policy] for user in one}):
         row = next((row for row in told if row["user"] == user and row["policy"] == policy), None)
         waits = {name: [wait for one in its[name] for wait in one.get(user, {"waits": []})["waits"]] for name in its}
@@ -188,8 +202,15 @@ def of_users(policy, first, its, told):
     return breaks
 
 
+def of_sum(policy, bills, its):
+    """Hours of all users, idle ones and those of nodes that were down are all that there were."""
+    whole, users = sum(b["all"] for b in bills), sum(user["hours"] for one in its for user in one.values())
+    rest = sum(b["all"] - b["held"] for b in bills)
+    return [] if abs(whole - users - rest) < 1e-6 else [f"{policy}: users have {users} and others {rest} of {whole} GPU hours"]
+
+
 def differences(gsim, seed, policies, folder):
-    setup = draw(seed)
+    setup = draw(seed, all(policy in ITS_OWN for policy in policies))
     with open(os.path.join(folder, "trace.csv"), "w", newline="") as out:
         csv.writer(out).writerows([HEADER, *setup[2]])
     seeds = (1, 2) if "--mtbf" in setup[3] else (1,)
@@ -203,7 +224,7 @@ def differences(gsim, seed, policies, folder):
                 return [f"{policy} ended with {error}"]
             it = bill(result, jobs, events, setup, is_its_own)
             bills.setdefault(policy, []).append(it)
-            its.setdefault(policy, []).append(users(jobs, it, setup, is_its_own))
+            its.setdefault(policy, []).append(users(jobs, it, setup))
     done = subprocess.run([gsim, "report", "runs.db", "--price", str(PRICE), "--quiet", "-o", "page.html"], cwd=folder, capture_output=True, text=True,
                           env={**os.environ, "PATH": os.path.dirname(gsim)})  # without gnuplot, and so without figures
     if done.returncode != 0:
@@ -212,6 +233,7 @@ def differences(gsim, seed, policies, folder):
         page = file.read()
     breaks = []
     for policy in policies:
+        breaks += of_sum(policy, bills[policy], its[policy])
         row = next((row for row in titled(page, "GPU hours") if row["policy"] == policy), None)
         breaks += of_bill(policy, bills[policy], row) if row else [f"{policy} has no GPU hours"]
         breaks += of_users(policy, policies[0], its, titled(page, "Users"))

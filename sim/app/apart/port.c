@@ -67,6 +67,7 @@ static void pass_jobs(struct gsim_port *port, struct gsim_job_results *jobs) {
     PASS(port, jobs->bytes_in, jobs->n);
     PASS(port, jobs->bytes_out, jobs->n);
     PASS(port, jobs->stall_ns, jobs->n);
+    PASS(port, jobs->held_ns, jobs->n);
     PASS(port, jobs->declined, jobs->n);
 }
 

@@ -191,7 +191,7 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
          "CAST(wait_ns AS TEXT), CAST(service_ns AS TEXT), CAST(gpus_ppm AS TEXT), "
          "CAST(preemptions AS TEXT), CAST(migrations AS TEXT), CAST(faults AS TEXT), "
          "CAST(bytes_in AS TEXT), CAST(bytes_out AS TEXT), CAST(stall_ns AS TEXT), "
-         "CAST(declined AS TEXT) FROM job WHERE "
+         "CAST(declined AS TEXT), NULL, CAST(held_ns AS TEXT) FROM job WHERE "
          "run_id = %lld ORDER BY job",
          take_job},
         {"SELECT CAST(job AS TEXT), app IS NOT NULL OR phases IS NOT NULL OR requests > 0 OR "

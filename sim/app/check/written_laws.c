@@ -134,10 +134,33 @@ static const char *broken_time(const struct gsim_written *w, const int64_t *v) {
     return NULL;
 }
 
+/* What a job held: its time on GPUs, times these GPUs, where it has as many as it asks for to
+ * itself. A job that asks for a part of a GPU may be given all of it. */
+static const char *broken_hold(const struct gsim_written *w, const int64_t *v) {
+    gsim_i128 there_ns = v[GSIM_WRITTEN_END] - v[GSIM_WRITTEN_SUBMIT] - v[GSIM_WRITTEN_WAIT];
+    gsim_i128 asked_ns = there_ns * v[GSIM_WRITTEN_GPUS_PPM] / GSIM_PPM;
+    gsim_i128 held_ns = v[GSIM_WRITTEN_HELD];
+    bool is_plain = w->has_policy && !w->is_shared && !w->is_resized;
+    if (held_ns < 0)
+        return NULL;
+    if (v[GSIM_WRITTEN_START] < 0 && held_ns > 0)
+        return "held GPUs, and never started";
+    if (v[GSIM_WRITTEN_END] < 0)
+        return NULL;
+    if (w->n_gpus > 0 && held_ns > there_ns * w->n_gpus)
+        return "held more than all GPUs for the time that it was on any";
+    if (is_plain && v[GSIM_WRITTEN_GPUS_PPM] >= GSIM_PPM && held_ns != asked_ns)
+        return "held another GPU time than its time on GPUs, times the GPUs that it asks for";
+    if (is_plain && held_ns < asked_ns)
+        return "held less than the part of a GPU that it asks for";
+    return NULL;
+}
+
 static enum gsim_status hold_jobs(struct gsim_written *w) {
     for (uint32_t i = 0; i < w->n_jobs; i++) {
         const int64_t *v = w->jobs[i].value;
         const char *why = broken_time(w, v);
+        why = why ? why : broken_hold(w, v);
         for (int c = GSIM_WRITTEN_WAIT; c < GSIM_WRITTEN_JCT && !why; c++)
             why = v[c] < 0 ? "has a number below zero" : NULL;
         if (why)
@@ -210,7 +233,23 @@ static enum gsim_status hold_means(struct gsim_written *w) {
     return GSIM_OK;
 }
 
-/* GPU time: what the GPUs say, what the jobs say, and the share of it. */
+/* All that GPUs were held for, jobs have among them. GPUs and jobs have whole ns, rounded down. */
+static enum gsim_status hold_held(struct gsim_written *w) {
+    double busy_ns = 0, held_ns = 0, slack_ns = (double)w->n_jobs + (double)w->n_gpus;
+    for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++)
+        busy_ns += (double)w->gpus[gpu].busy_ns;
+    for (uint32_t i = 0; i < w->n_jobs; i++) {
+        if (w->jobs[i].value[GSIM_WRITTEN_HELD] < 0)
+            return GSIM_OK;
+        held_ns += (double)w->jobs[i].value[GSIM_WRITTEN_HELD];
+    }
+    if (w->n_gpus > 0 && fabs(held_ns - busy_ns) > slack_ns + GSIM_WRITTEN_SLACK * busy_ns)
+        return gsim_written_broken(w, "jobs held GPUs for %.9f s, and GPUs were held for %.9f s",
+                                   held_ns / 1e9, busy_ns / 1e9);
+    return GSIM_OK;
+}
+
+/* GPU time: what the GPUs say, and the share of it. */
 static enum gsim_status hold_gpus(struct gsim_written *w) {
     double busy_s = 0, makespan_s = w->number[GSIM_WRITTEN_makespan_s];
     for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++) {
@@ -227,18 +266,6 @@ static enum gsim_status hold_gpus(struct gsim_written *w) {
     if (!is_rounding && differs(w->number[GSIM_WRITTEN_gpu_busy], share))
         return gsim_written_broken(w, "gpu_busy=%.12g, and its GPUs have %.12g",
                                    w->number[GSIM_WRITTEN_gpu_busy], share);
-    double held_s = 0;
-    bool has_shares = false;
-    for (uint32_t i = 0; i < w->n_jobs; i++) {
-        const int64_t *v = w->jobs[i].value;
-        int64_t there_ns = v[GSIM_WRITTEN_END] - v[GSIM_WRITTEN_SUBMIT] - v[GSIM_WRITTEN_WAIT];
-        held_s += (double)there_ns / 1e9 * (double)v[GSIM_WRITTEN_GPUS_PPM] / GSIM_PPM;
-        has_shares |= v[GSIM_WRITTEN_GPUS_PPM] < GSIM_PPM; /* may be given a whole GPU */
-    }
-    bool is_exact = w->has_policy && !w->is_shared && !w->is_resized && w->has_jobs;
-    if (is_exact && (has_shares ? gsim_written_is_more(held_s, busy_s) : differs(held_s, busy_s)))
-        return gsim_written_broken(w, "jobs held GPUs for %.9f s, and GPUs were held for %.9f s",
-                                   held_s, busy_s);
     return GSIM_OK;
 }
 
@@ -288,5 +315,7 @@ enum gsim_status gsim_written_hold(struct gsim_written *w) {
         status = hold_driven(w);
     if (status == GSIM_OK && w->has_summary)
         status = hold_gpus(w);
+    if (status == GSIM_OK && w->has_jobs)
+        status = hold_held(w);
     return status == GSIM_OK ? gsim_written_hold_work(w) : status;
 }

@@ -314,8 +314,9 @@ static const char *const before_figures[] = {
     "of "
     "the trace",
     "GPU hours, energy and cost (means over runs)",
-    "Users: which wait less, and which longer (the twelve with the most GPU hours; jobs that "
-    "ended; waits without the jobs that --warmup and --cooldown leave out)",
+    "Users: which wait less, and which longer (the twelve with the most GPU hours, and all "
+    "others; hours of all jobs; jobs that ended; waits without the jobs that --warmup and "
+    "--cooldown leave out)",
     NULL};
 static const char *const after_figures[] = {"Runs (the first 200)", "What to be careful with",
                                             NULL};

@@ -181,23 +181,17 @@ static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
  * from the last arrival to the last end ever fewer GPUs are held, which says nothing of a cluster
  * to which jobs go on to come. Nodes fail as often in either time. A GPU draws its idle watts, and
  * those of its datasheet while jobs compute, what a failure then takes included; one that is down
- * draws nothing, and is not idle. Useful time is that of a device with speed_milli = 1000: a GPU
- * half as fast computes for twice as long. (--rates has speeds of its own.) */
+ * draws nothing, and is not idle; on which of several devices that was is not known. */
 static const char one_run[] =
     "SELECT %s, unfinished, gpus, held, assumed, outside_validated, max(0.0, 1 - held - down),"
-    " (SELECT i.value * (1 - down) + (b.value - i.value) * min(useful, held) FROM parameter AS i"
-    "  JOIN parameter AS b USING (run_id) WHERE i.run_id = r.run_id AND"
-    "  i.key = 'energy.idle_w' AND b.key = 'energy.busy_w' AND b.value > 0), "
+    " (SELECT sum(p.gpus * (idle_w * (1 - down) + (busy_w - idle_w) * min(1.0, computing_s /"
+    "   (p.gpus * span_s)))) / r.gpus FROM power AS p WHERE run_id = %lld"
+    "  HAVING min(busy_w) > 0 AND (count(*) = 1 OR down = 0)), "
     " (SELECT group_concat(key || '=' || value || ' (' || owner || ')', ', ') FROM parameter AS i"
     "  WHERE i.run_id = r.run_id AND key IN ('energy.idle_w', 'energy.busy_w') AND value > 0"
     "  AND tag = 'assumed') "
     "FROM (SELECT *, coalesce(gpu_down, 0) AS down,"
-    "      min(1.0, gpu_busy * makespan_s / span_s) AS held,"
-    "      (gpu_useful * makespan_s / span_s + lost_useful_s / (gpus * span_s)) * coalesce("
-    "       (SELECT 1000.0 / value FROM parameter WHERE run_id = %lld AND key = 'speed_milli' AND "
-    "NOT"
-    "        EXISTS (SELECT 1 FROM input WHERE run_id = %lld AND kind = 'rates')), 1) AS useful "
-    "FROM"
+    "      min(1.0, gpu_busy * makespan_s / span_s) AS held FROM"
     "      (SELECT *, CASE WHEN arrivals_s > 0 AND arrivals_s < makespan_s THEN arrivals_s"
     "       ELSE makespan_s END AS span_s FROM run WHERE run_id = %lld)) AS r";
 
@@ -208,7 +202,7 @@ static enum gsim_status read_cell(struct gsim_planned *p, const struct gsim_db_a
         struct gsim_plan_run *run = &cell->run[r];
         struct reading reading = {run, p};
         long long id = asked[run->position - 1].run_id;
-        const char *sql = gsim_arena_printf(p->cli->arena, one_run, p->target.field, id, id, id);
+        const char *sql = gsim_arena_printf(p->cli->arena, one_run, p->target.field, id, id);
         run->value = run->unfinished = (double)NAN;
         status = sql ? gsim_db_query(p->db, &sql, take_numbers, &reading, p->cli->log)
                      : gsim_no_memory(p->cli->log, "planning");

@@ -50,7 +50,7 @@ static int add_run(struct gsim_db *db, int64_t run_id, const struct gsim_db_run 
     bind_text(statement, at++, identity->devices.name);
     bind_text(statement, at++, identity->trace_jobs);
     bind_text(statement, at++, "done");
-    bind_real(statement, at++, result->lost_useful_s);
+    bind_real(statement, at++, result->computing_s);
     (void)bind_fields(statement, at, &result->summary);
     return gsim_db_finish(statement);
 }

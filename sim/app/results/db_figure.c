@@ -296,7 +296,7 @@ static bool add_functions(struct gsim_db *db) {
                       {"p_of", 2, p_of}};
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
     bool is_fine =
-        add_curves(db) &&
+        add_curves(db) && gsim_db_add_groups(db) &&
         sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL, NULL) ==
             SQLITE_OK &&
         sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL, NULL) ==

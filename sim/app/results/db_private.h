@@ -65,6 +65,8 @@ int gsim_db_finish(sqlite3_stmt *statement);
 /* Makes new_job, new_request, new_sample, new_gpu and new_trace_job: the rows of db->adding and
  * db->adding_trace (db_rows.c). */
 bool gsim_db_show_rows(struct gsim_db *db);
+/* Adds the aggregates that group rows themselves (db_groups.c). */
+bool gsim_db_add_groups(struct gsim_db *db);
 /* Adds the lists that the run refers to, unless the database has them (db_lists.c). */
 bool gsim_db_add_lists(struct gsim_db *db, const struct gsim_db_run *run);
 bool gsim_db_add_text(struct gsim_db *db, const struct gsim_file_content *content);
@@ -76,7 +78,7 @@ bool gsim_db_add_text(struct gsim_db *db, const struct gsim_file_content *conten
     COLUMN(job, job) COLUMN(job, job_id) COLUMN(job, submit_ns) COLUMN(job, start_ns) \
     COLUMN(job, end_ns) COLUMN(job, wait_ns) COLUMN(job, service_ns) COLUMN(job, gpus_ppm) \
     COLUMN(job, preemptions) COLUMN(job, migrations) COLUMN(job, faults) COLUMN(job, bytes_in) \
-    COLUMN(job, bytes_out) COLUMN(job, stall_ns) COLUMN(job, more_ns) \
+    COLUMN(job, bytes_out) COLUMN(job, stall_ns) COLUMN(job, held_ns) \
     COLUMN(job, declined)
 #define GSIM_DB_REQUEST_COLUMNS(COLUMN) \
     COLUMN(request, job) COLUMN(request, request) COLUMN(request, arrive_ns) \
@@ -84,7 +86,8 @@ bool gsim_db_add_text(struct gsim_db *db, const struct gsim_file_content *conten
 #define GSIM_DB_SAMPLE_COLUMNS(COLUMN) \
     COLUMN(sample, time_ns) COLUMN(sample, name) COLUMN(sample, value)
 #define GSIM_DB_GPU_COLUMNS(COLUMN) \
-    COLUMN(gpu, gpu) COLUMN(gpu, node) COLUMN(gpu, device) COLUMN(gpu, busy_ns)
+    COLUMN(gpu, gpu) COLUMN(gpu, node) COLUMN(gpu, device) COLUMN(gpu, busy_ns) \
+    COLUMN(gpu, computing_ns)
 /* clang-format on */
 #define GSIM_DB_NAME(table, name) ", " #name
 #define GSIM_DB_NAMES(TABLE) "run_id" GSIM_DB_##TABLE##_COLUMNS(GSIM_DB_NAME)

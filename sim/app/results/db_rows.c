@@ -104,8 +104,8 @@ static void put_job(sqlite3_context *out, const struct gsim_result *result, uint
     case in_job_stall_ns:
         put_i64(out, r->stall_ns, row);
         break;
-    case in_job_more_ns:
-        put_i64(out, r->more_ns, row);
+    case in_job_held_ns:
+        put_i64(out, r->held_ns, row);
         break;
     case in_job_declined:
         sqlite3_result_int(out, r->declined ? r->declined[row] : 0);
@@ -166,6 +166,9 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
         break;
     case in_gpu_device:
         put_text(out, gpu->device);
+        break;
+    case in_gpu_computing_ns:
+        sqlite3_result_int64(out, gpu->computing_ns);
         break;
     default:
         sqlite3_result_int64(out, gpu->busy_ns);

@@ -38,8 +38,9 @@ static const struct line trace_columns[] = {
 #undef GSIM_COLUMN
 };
 
-/* Views for users: lists by run. Built-in devices and applications are parts of the program, and
- * appear among the inputs as well. */
+/* Views for users: lists by run, and what its devices did, at which watts. Built-in devices and
+ * applications are parts of the program, and appear among the inputs as well. A pool has no rows in
+ * gpu. */
 static const char views[] =
     "CREATE VIEW input AS SELECT run_id, kind, path, i.sha256, size, text FROM run JOIN input_list"
     " AS i USING (inputs) LEFT JOIN input_text USING (sha256)"
@@ -47,6 +48,15 @@ static const char views[] =
     " USING (build) JOIN input_text USING (sha256);"
     "CREATE VIEW parameter AS SELECT run_id, owner, key, value, tag FROM run JOIN parameter_list"
     " ON list IN (parameters, devices);"
+    "CREATE VIEW device_use AS SELECT run_id, device, count(*) AS gpus, sum(busy_ns / 1e9) AS"
+    " held_s, sum(computing_ns / 1e9) AS computing_s FROM gpu GROUP BY run_id, device"
+    " UNION ALL SELECT run_id, device, gpus, gpu_busy * gpus * makespan_s, computing_s"
+    " FROM run AS r WHERE NOT EXISTS (SELECT 1 FROM gpu AS g WHERE g.run_id = r.run_id);"
+    "CREATE VIEW power AS SELECT u.*, CAST(b.value AS REAL) AS busy_w, CAST(i.value AS REAL) AS"
+    " idle_w, i.tag = 'assumed' AS is_assumed FROM device_use AS u JOIN run USING (run_id)"
+    " LEFT JOIN parameter_list AS b ON b.list = run.devices AND b.owner = u.device AND b.key ="
+    " 'energy.busy_w' LEFT JOIN parameter_list AS i ON i.list = run.devices AND i.owner = u.device"
+    " AND i.key = 'energy.idle_w';"
     "CREATE INDEX sweep_of_run ON sweep_run (run_id);";
 
 bool gsim_db_keeps_field(const char *name) {
