@@ -55,9 +55,9 @@ void gsim_turn_lengthen(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
         gsim_gpu_lane_present(gpu, lane)->state.stall_ns += begins_ns - from_ns;
 }
 
-/* Memory was moved ahead for the kernels of a quantum. A turn that goes on past that, since no other
- * member is ready, or was when that quantum was over, has more moved, as for a turn of its own;
- * returns how long the part is that is touched now. */
+/* Memory was moved ahead for the kernels of a quantum. A turn that goes on past that, since no
+ * other member is ready, or was when that quantum was over, has more moved, as for a turn of its
+ * own; returns how long the part is that is touched now. */
 GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
                                         const struct gsim_gpu_lane *lane,
                                         struct gsim_member *member, int64_t left_ns,
