@@ -606,7 +606,7 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64,)}
+    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041)}  # one that was thrown back comes anew
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:
