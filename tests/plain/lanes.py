@@ -6,7 +6,7 @@ from sharing import Shared
 
 def came(job):
     """One that a failure throws back comes anew."""
-    return [getattr(job, "came", job.submit), job.submit, job.after is not None, job.number]
+    return [job.submit if job.came is None else job.came, job.submit, job.after is not None, job.number]
 
 
 class Lane:
