@@ -147,6 +147,8 @@ static void fit_pace(struct gsim_context *context, int64_t most_ns, int64_t time
     context->spec.pace_ns = pace_ns < most_ns ? pace_ns : most_ns;
 }
 
+/* Calls are of whole nanoseconds: a host that is as long as fits may be over some of them sooner,
+ * and is no nearer to time_ns with any other length. */
 static bool has_time_left(const struct gsim_context *context, int64_t time_ns) {
     return time_ns - gsim_program_alone_ns(context) >= context->spec.iterations;
 }
@@ -169,9 +171,9 @@ int64_t gsim_program_fit(struct gsim_context *context, int64_t time_ns, int64_t 
     fit(context, GPU, context->spec.kernels, context->spec.gpu_ns, time_ns);
     fit(context, HOST, 0, launch_ns, time_ns);
     fit_pace(context, powered_ns(context), time_ns);
-    if (has_time_left(context, time_ns)) {
+    if (context->spec.host_ns == launch_ns && has_time_left(context, time_ns)) {
         fit(context, HOST, launch_ns, most_ns, time_ns);
-        bool is_bound_by_gpu = has_time_left(context, time_ns);
+        bool is_bound_by_gpu = context->spec.host_ns == most_ns && has_time_left(context, time_ns);
         if (is_bound_by_gpu) {
             context->spec.host_ns = launch_ns;
             fit_pace(context, GSIM_PROGRAM_MOST_NS, time_ns);

@@ -17,8 +17,8 @@ struct gsim_context gsim_program_context(const struct gsim_program *program,
  * every few iterations. */
 int64_t gsim_program_alone_ns(const struct gsim_context *context);
 
-/* Sets host_ns and pace_ns so that all iterations take time_ns, to a nanosecond an iteration and
- * never more. The host takes host_ns for an iteration's launches, or where that is 0 what the
+/* Sets host_ns and pace_ns so that all iterations take time_ns, to a nanosecond a call and never
+ * more. The host takes host_ns for an iteration's launches, or where that is 0 what the
  * program says, or less where time_ns is too short for it. The GPU is as slow as its power limit
  * makes it. Where that is too short there is more to an iteration than its launches, and the host
  * is slower, up to its time under the profiler, which makes hosts slower. Where that is too short

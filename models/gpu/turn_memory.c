@@ -55,22 +55,25 @@ void gsim_turn_lengthen(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
         gsim_gpu_lane_present(gpu, lane)->state.stall_ns += begins_ns - from_ns;
 }
 
-/* Memory was moved ahead for the kernels of a quantum. A turn that goes on since no other member is
- * ready has more moved, as for a turn of its own; returns how long the part is that is touched
- * now. */
+/* Memory was moved ahead for the kernels of a quantum. A turn that goes on past that, since no
+ * other member is ready, or was when that quantum was over, has more moved, as for a turn of its
+ * own; returns how long the part is that is touched now. */
 GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
                                         const struct gsim_gpu_lane *lane,
                                         struct gsim_member *member, int64_t left_ns,
                                         int64_t now_ns) {
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member);
-    if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0 || left_ns != GSIM_NEVER)
+    bool goes_on = left_ns == GSIM_NEVER ||
+                   (left_ns > 0 && now_ns - lane->marks.quantum_start_ns >= quantum_ns &&
+                    gsim_pager_is_before_kernel(gpu->store, &member->tenant));
+    if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0 || !goes_on)
         return left_ns;
     if (lane->marks.quantum_start_ns != now_ns)
-        member->state.stall_ns += gsim_turn_migrate(gpu, lane, false, now_ns) - now_ns;
+        member->state.stall_ns += gsim_turn_migrate(gpu, lane, true, now_ns) - now_ns;
     int64_t from_ns = now_ns + member->state.stall_ns;
     int64_t end_ns = gsim_context_kernel_end_ns(&member->context, from_ns + quantum_ns, from_ns,
                                                 lane->state.rate_q32);
-    return end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
+    return end_ns == GSIM_NEVER ? left_ns : gsim_sooner_ns(end_ns - now_ns, left_ns);
 }
 
 /* Side by side several sweeps may be under way, and a gang's on several GPUs. */

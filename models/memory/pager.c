@@ -445,6 +445,14 @@ bool gsim_pager_is_sweeping(const struct gsim_store *store, const struct gsim_te
     return store->pager && tenant->state.n_touched < n_used(store, tenant);
 }
 
+bool gsim_pager_is_before_kernel(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    if (!gsim_pager_is_sweeping(store, tenant) || !tenant->spec.order)
+        return false;
+    uint32_t position = tenant->state.n_touched;
+    const struct gsim_touch_part *part = gsim_touch_order_at(tenant->spec.order, position);
+    return part->before == 0 && part->at == position;
+}
+
 gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all) {
     struct sweep sweep = {.n_chunks = n_used(store, tenant),

@@ -242,6 +242,8 @@ gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_ten
                            gsim_work all);
 /* Whether the sweep has chunks left to touch. */
 bool gsim_pager_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant);
+/* Whether the next chunk that a sweep in a known order touches is the first one of its kernel. */
+bool gsim_pager_is_before_kernel(const struct gsim_store *store, const struct gsim_tenant *tenant);
 
 /* The part of a migration that is still on its way, or of a wait with left_ns left. */
 struct gsim_memory_use gsim_pager_coming(const struct gsim_store *store, int64_t now_ns);

@@ -2,6 +2,7 @@
 """Gangs and jobs that share GPUs under queue=easy, on nodes of unlike widths, by docs/compare.md, docs/clusters.md and
 policies/lib/vacancy.h: a gang has a reservation of the first nodes that will have room for it, by the limits of jobs."""
 from cluster import WHOLE
+from halts import Halts
 from reservations import Fair, Reserved
 from sharing import Turns
 
@@ -23,7 +24,7 @@ class ReservedGangs(Reserved):
         if job.gpus > 1:
             return job.start + job.work - self.now
         lane, left = self.lanes[job.units[0]], job.left
-        if isinstance(lane, Turns) and lane.has is job:
+        if isinstance(lane, Turns) and not isinstance(lane, Halts) and lane.has is job:  # those of Halts are walked up to now
             left -= max(0, min(self.now, lane.until) - lane.since)
         return -(-left // 1)
 

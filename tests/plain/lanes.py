@@ -5,7 +5,8 @@ from sharing import Shared
 
 
 def came(job):
-    return [job.submit, job.after is not None, job.number]
+    """One that a failure throws back comes anew."""
+    return [job.submit if job.came is None else job.came, job.submit, job.after is not None, job.number]
 
 
 class Lane:

@@ -103,12 +103,12 @@ class Capped(Turns):
         if job.kernels is None or (job.work - job.left) % job.kernel:
             return True
         nth = (now - job.capped_since) // job.refill
-        return nth > job.period or job.begun < job.kernels
+        return nth > job.nth_refill or job.begun < job.kernels
 
     def cap(self, job, kernels, refill, now):
         """Another period begins now."""
         if job.kernels is None or refill != job.refill:
-            job.capped_since, job.period, job.begun = now, 0, 0
+            job.capped_since, job.nth_refill, job.begun = now, 0, 0
         job.kernels, job.refill = kernels, refill
 
     def walk(self, now):
@@ -118,7 +118,7 @@ class Capped(Turns):
             return
         if (job.work - job.left) % job.kernel == 0 and job.kernels is not None:
             nth = (self.since - job.capped_since) // job.refill
-            job.period, job.begun = nth, (job.begun if nth == job.period else 0) + 1
+            job.nth_refill, job.begun = nth, (job.begun if nth == job.nth_refill else 0) + 1
         job.left -= now - self.since
         self.busy += now - self.since
         self.since = now
@@ -167,7 +167,7 @@ class Capped(Turns):
 
     def opens(self):
         """When guests that wait for it may begin kernels again."""
-        return [job.capped_since + (job.period + 1) * job.refill for job in self.jobs if job.kernels is not None]
+        return [job.capped_since + (job.nth_refill + 1) * job.refill for job in self.jobs if job.kernels is not None]
 
     def reports(self):
         return []

@@ -25,6 +25,9 @@ class MovedOtherwise(MovedTurns):
     predicts, use, put_out, next_out = Predicted.predicts, Predicted.use, Predicted.put_out, Predicted.next_out
     is_touched, take_in = Predicted.is_touched, Predicted.take_in
 
+    def lacks(self, job):
+        return any((job, nth) not in self.there for nth in range(job.n_used))
+
     def n_missed(self, job):
         return 0
 

@@ -101,30 +101,41 @@ class MovedTurns(KernelTurns):
             self.touch(self.has, self.began, then - self.since)
         self.now, self.began, self.turn_began = then, self.into(job), None
         KernelTurns.give(self, job, then)
-        self.set_more(job)
+        self.set_more(job, len(self.jobs) == 1)
 
-    def set_more(self, job):
+    def set_more(self, job, is_alone):
         """A turn that goes on alone has more moved, if the task has memory elsewhere: when a kernel begins that touches any,
-        after the time is up for which memory was moved, or when the iteration ends."""
+        after the time is up for which memory was moved, or when the iteration ends. So has one that was alone as its time
+        was up and ends later, since it is taken to be another turn."""
         turn, ends, self.more = self.kernels_to_come(job)[0], job.iteration - self.into(job), None
-        if len(self.jobs) == 1:
+        if is_alone:
             ran = sum(job.kernel_ends[kernel] - (job.kernel_ends[kernel - 1] if kernel else 0) for kernel, _ in turn)
             begins = [end - self.into(job) for end, touches in zip(job.kernel_ends, job.touches[1:]) if touches]
             then = min([ends] + [then for then in begins if then >= ran])
             self.more = self.since + then if then < job.left else None
 
     def begin(self, now):
-        if self.has and len(self.jobs) > 1:
+        are_others = len(self.jobs) > 1
+        if self.has and self.until > now:
+            self.set_until(now)
+        if self.has and self.more and are_others and not self.turn_start() + self.quantum() <= self.more < self.until:
             self.more = None
         if self.has and self.more == now:
-            job = self.has
+            job, began = self.has, self.turn_start()
             self.touch(job, self.began, now - self.since)
             job.left -= now - self.since
-            self.now, self.began, self.met = now, self.into(job), NEVER
-            self.turn_began = self.since if self.turn_began is None else self.turn_began
-            self.since = self.now + self.move_in(job)
-            self.set_more(job)
+            self.now, self.began, self.turn_began = now, self.into(job), began
+            self.met = self.met if are_others else NEVER
+            self.since = self.now + (self.move(job, now, 0) if self.lacks(job) else 0)
+            self.set_more(job, True)
         KernelTurns.begin(self, now)
+
+    def lacks(self, job):
+        """Whether memory that its iterations touch is not there."""
+        return any(its in ("host", "new") for its in job.chunks)
+
+    def turn_start(self):
+        return self.since if self.turn_began is None else self.turn_began
 
     def next_time(self):
         return min((then for then in (KernelTurns.next_time(self), self.more) if then is not None), default=None)
@@ -132,7 +143,7 @@ class MovedTurns(KernelTurns):
     def set_until(self, now):
         """As for other kernel turns; that of a task which was alone began before memory was moved for more of it."""
         job, turn = self.has, self.quantum()
-        began = self.since if self.turn_began is None else self.turn_began
+        began = self.turn_start()
         up = began + max(1, -(-(self.met - began) // turn)) * turn
         into = self.into(job)
         at = into + max(up, now, self.since) - self.since

@@ -471,8 +471,9 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 class Timeslice(Policy):
     kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
-    # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes
-    again = {"attained_turns": (7, 14, 64, 71)}
+    # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes; times
+    # that no host of whole nanoseconds gives
+    again = {"attained_turns": (7, 14, 64, 71), "fitted": (5400016, 5400084)}
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
@@ -496,7 +497,7 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked", "touched_locked", "remote_locked"), {"touched_locked": (30, 59), "faults": (59, 126)}
+    kinds, again = ("locks", "faults", "locked", "touched_locked", "remote_locked"), {"touched_locked": (30, 59), "faults": (59, 126, 5400033)}
 
     def run(self, cluster, jobs, setup):
         lane = Touches if setup.kind == "touched_locked" else Remote if setup.kind == "remote_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
@@ -507,7 +508,7 @@ class Msched(Uvm):
     kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "beyond", "moved_otherwise"), Tasks, {
         # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, turns that
         # are longer since a task has ended, and one that comes while the first turn is planned
-        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700217), "moved_otherwise": (29, 61), "predicted": (78,)}
+        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700099, 700217), "moved_otherwise": (29, 61, 309), "predicted": (78,)}
 
     def run(self, cluster, jobs, setup):
         lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns, "predicted": Predicted, "beyond": Beyond, "moved_otherwise": MovedOtherwise}.get(setup.kind, self.lane)
@@ -605,7 +606,7 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64,)}
+    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041)}  # one that was thrown back comes anew
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:

@@ -219,7 +219,7 @@ class Faults(Turns):
 
     def begin(self, now):
         if self.has and self.until <= now:
-            self.give(self.after(self.has), now)
+            self.give(self.after(self.has) if self.next in (None, self.has) else self.next, now)
         if self.has is None and self.jobs:
             self.give(self.jobs[1 % len(self.jobs) if self.is_used else 0], now)
             self.is_used = True
@@ -232,6 +232,9 @@ class Faults(Turns):
         return min(-(-self.ends // 1), self.until) if self.has else None
 
     def advance(self, now):
+        """The one that follows is settled before others come in this instant, if it is another one."""
+        if self.has and self.ends > now >= self.until:
+            self.next = self.after(self.has)
         return [self.has] if self.has and self.ends <= now else []
 
 

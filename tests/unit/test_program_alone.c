@@ -109,6 +109,24 @@ static void the_time_alone_tells_the_host(void **state) {
     assert_in_range(context.spec.gpu_ns, 19998, 20000);
 }
 
+/* The calls of a host are whole nanoseconds each, so that as it gets longer an iteration of SLOW may be
+ * longer by one for each of its three calls at once, and no host gives some times. The nearest one
+ * below is the host of such a row, and not the one of the profile, with which an iteration takes 120 us. */
+static void a_time_that_no_host_gives(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program = program_on(f, &profile, SLOW);
+    int n_missed = 0;
+    for (int64_t time_ns = 45000; time_ns < 45200; time_ns++) {
+        struct gsim_context context = gsim_program_context(program, &profile, 0, 0, 1);
+        int64_t alone_ns = gsim_program_fit(&context, time_ns, 0);
+        assert_true(alone_ns <= time_ns && alone_ns > time_ns - 3);
+        assert_int_equal(gsim_program_alone_ns(&context), alone_ns);
+        n_missed += alone_ns < time_ns;
+    }
+    assert_true(n_missed > 0);
+}
+
 #define MUCH_POWER                                                                                 \
     "kind,name,time_us,device,host_us,joules\nenergy,iteration,,,,%s\nkernel,k,30,h200,,\n"        \
     "launch,k,,,50,\nhost,gap,,,50,\nsync,iteration,,,,\n"
@@ -202,6 +220,7 @@ int main(void) {
         TEST(a_wait_is_for_the_iteration_before_too),
         TEST(a_full_queue_holds_the_host_up),
         TEST(the_time_alone_tells_the_host),
+        TEST(a_time_that_no_host_gives),
         TEST(the_energy_tells_the_clock),
         TEST(a_file_tells_the_host),
         TEST(a_row_and_its_program),
