@@ -150,7 +150,7 @@ struct gsim_host {
 struct gsim_where {
     uint16_t type;
     uint32_t gpus;
-    uint32_t nodes; /* 0: as few as hold them in the cluster */
+    uint32_t nodes; /* 0: as few as hold them among the nodes that the policy sees */
     /* that comes with each GPU; 0 of both: the part of its node that falls to each GPU there */
     struct gsim_host host;
     /* Of a job that learns by a table (--goodput): the least number of steps of an iteration

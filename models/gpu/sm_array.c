@@ -88,10 +88,12 @@ static int64_t end_of_alike(const struct array *array, int64_t sm, int64_t end) 
     return end;
 }
 
-/* How an empty SM is parted for a kernel, which has waited if blocks were there until now. */
+/* How an empty SM is parted for a kernel, which has waited if blocks were there until now. A whole
+ * kernel takes all of its memory. */
 static uint8_t parted_anew(const struct array *array, uint16_t number, int64_t sm) {
     const struct gsim_sm_alone *alone = &array->alone[number];
-    if (array->parting[sm] == 0 || array->kernels[number].held->parting[sm] == 0)
+    if (alone->parting == 0 || array->parting[sm] == 0 ||
+        array->kernels[number].held->parting[sm] == 0)
         return alone->parting;
     if (alone->parting_after_wait > 0)
         return alone->parting_after_wait;

@@ -128,7 +128,7 @@ struct gsim_model {
     bool has_shares; /* some job asks for a part of a GPU */
     uint32_t *rates_device; /* by type: its place in the table of speeds; NULL: no table */
     uint32_t *goodput_device; /* by type: its place in the table of goodput; NULL: no table */
-    struct gsim_nodes_of_type *nodes_of_type; /* by type; NULL: no policy has asked yet */
+    struct gsim_nodes_seen *nodes_seen; /* by policies that asked for speeds */
     bool is_unrated; /* some job ran where the table has no row of its model */
     bool is_beyond; /* or has none as wide as the gang that the job asks for */
     bool has_key[GSIM_KEY_COUNT]; /* keys from which some job's speed was computed */

@@ -194,40 +194,19 @@ static bool is_on_node_of_another(const struct gsim_model *model, const struct g
     return false;
 }
 
-static int64_t lesser_part(int64_t least, int64_t part) {
-    return part > 0 && part < least ? part : least;
-}
-
-/* The part of the host that falls to each GPU of a type; of nodes with different parts the least. A
- * node that does not say has as much as any row wants. */
-static struct gsim_host part_of_type(const struct gsim_model *model, uint16_t type) {
-    const struct gsim_wiring *wiring = &model->setup.wiring;
-    struct gsim_host part = gsim_host_ample;
-    uint32_t last = UINT32_MAX;
-    for (uint32_t gpu = 0; wiring->part_of_host && gpu < model->setup.n_gpus; gpu++) {
-        uint32_t node = wiring->node_of_gpu[gpu];
-        if (model->setup.type_of_gpu[gpu] != type || node == last)
-            continue;
-        last = node;
-        part.cpus_milli = lesser_part(part.cpus_milli, wiring->part_of_host[node].cpus_milli);
-        part.mem_bytes = lesser_part(part.mem_bytes, wiring->part_of_host[node].mem_bytes);
-    }
-    return part;
-}
-
 /* What a job has beside each of its GPUs: as much as it was given, else the least of its nodes'
  * parts. */
 static struct gsim_host job_host(const struct gsim_model *model, const struct gsim_job *about) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     struct gsim_host host = gsim_host_ample;
     if (about->host.cpus_milli > 0 || about->host.mem_bytes > 0)
-        return (struct gsim_host){lesser_part(host.cpus_milli, about->host.cpus_milli),
-                                  lesser_part(host.mem_bytes, about->host.mem_bytes)};
+        return (struct gsim_host){gsim_lesser_part(host.cpus_milli, about->host.cpus_milli),
+                                  gsim_lesser_part(host.mem_bytes, about->host.mem_bytes)};
     for (uint32_t u = 0; wiring->part_of_host && u < about->n_units; u++) {
         const struct gsim_host *part =
             &wiring->part_of_host[wiring->node_of_gpu[about->units[u].gpu]];
-        host.cpus_milli = lesser_part(host.cpus_milli, part->cpus_milli);
-        host.mem_bytes = lesser_part(host.mem_bytes, part->mem_bytes);
+        host.cpus_milli = gsim_lesser_part(host.cpus_milli, part->cpus_milli);
+        host.mem_bytes = gsim_lesser_part(host.mem_bytes, part->mem_bytes);
     }
     return host;
 }
@@ -499,39 +478,43 @@ uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot) {
     return most_q32;
 }
 
-/* The nodes of the cluster that have GPUs of a type; NULL: no memory. */
-static const struct gsim_nodes_of_type *nodes_of(struct gsim_model *model, uint16_t type) {
-    if (!model->nodes_of_type)
-        model->nodes_of_type = gsim_fewest_nodes_open(&model->setup);
-    model->is_out_of_memory |= !model->nodes_of_type;
-    return model->nodes_of_type ? &model->nodes_of_type[type] : NULL;
+/* The nodes that a policy sees with GPUs of a type; NULL: no memory. */
+static const struct gsim_nodes_of_type *nodes_of(struct gsim_model *model, uint16_t type,
+                                                 struct gsim_gpu_span seen) {
+    const struct gsim_nodes_of_type *of_type =
+        gsim_fewest_nodes_of(&model->nodes_seen, &model->setup, seen);
+    model->is_out_of_memory |= !of_type;
+    return of_type ? &of_type[type] : NULL;
 }
 
 /* The site that a policy asks about. */
-static struct site site_there(struct gsim_model *model, const struct gsim_where *where) {
-    const struct gsim_nodes_of_type *there = nodes_of(model, where->type);
+static struct site site_there(struct gsim_model *model, const struct gsim_where *where,
+                              struct gsim_gpu_span seen) {
+    const struct gsim_nodes_of_type *there = nodes_of(model, where->type, seen);
     uint32_t nodes = where->nodes;
     if (nodes == 0 && there)
         nodes = gsim_fewest_nodes(there, where->gpus);
     struct gsim_host host = where->host;
-    if (host.cpus_milli <= 0 && host.mem_bytes <= 0)
-        host = part_of_type(model, where->type);
-    return (struct site){
-        .profile = model->setup.profiles[where->type],
-        .types = &where->type,
-        .n_types = 1,
-        .n_units = where->gpus,
-        .nodes = nodes,
-        .spans_nodes = nodes > 1,
-        .is_beside = where->beside > 0,
-        .other = where->beside > 0 ? model->jobs[where->beside - 1].kind : GSIM_NO_KIND,
-        .host = {lesser_part(INT64_MAX, host.cpus_milli), lesser_part(INT64_MAX, host.mem_bytes)}};
+    if (host.cpus_milli <= 0 && host.mem_bytes <= 0 && there)
+        host = there->part;
+    return (struct site){.profile = model->setup.profiles[where->type],
+                         .types = &where->type,
+                         .n_types = 1,
+                         .n_units = where->gpus,
+                         .nodes = nodes,
+                         .spans_nodes = nodes > 1,
+                         .is_beside = where->beside > 0,
+                         .other =
+                             where->beside > 0 ? model->jobs[where->beside - 1].kind : GSIM_NO_KIND,
+                         .host = {gsim_lesser_part(INT64_MAX, host.cpus_milli),
+                                  gsim_lesser_part(INT64_MAX, host.mem_bytes)}};
 }
 
-/* On nodes that are equally full, but for the last one: as full as the fullest of the cluster,
- * unless the policy says on how many. */
-static struct gsim_spread spread_there(struct gsim_model *model, const struct gsim_where *where) {
-    const struct gsim_nodes_of_type *there = nodes_of(model, where->type);
+/* On nodes that are equally full, but for the last one: as full as the fullest that the policy
+ * sees, unless it says on how many. */
+static struct gsim_spread spread_there(struct gsim_model *model, const struct gsim_where *where,
+                                       struct gsim_gpu_span seen) {
+    const struct gsim_nodes_of_type *there = nodes_of(model, where->type, seen);
     uint32_t each = there ? gsim_fullest_node(there) : 1;
     if (where->nodes > 0)
         each = where->gpus / where->nodes + (where->gpus % where->nodes != 0);
@@ -590,10 +573,10 @@ bool gsim_speed_may_have_batch(const struct gsim_model *model, gsim_slot slot,
 }
 
 static struct gsim_rate rate_by_epochs(struct gsim_model *model, gsim_slot slot,
-                                       const struct gsim_where *where) {
+                                       const struct gsim_where *where, struct gsim_gpu_span seen) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_goodput *goodput = model->setup.trace->goodput;
-    struct gsim_spread spread = spread_there(model, where);
+    struct gsim_spread spread = spread_there(model, where, seen);
     if (gsim_goodput_there(goodput, job->phases->app, spread.device)->n_steps == 0)
         return (struct gsim_rate){.iterations_after_epoch = -1};
     struct gsim_tempo tempo =
@@ -608,12 +591,12 @@ static struct gsim_rate rate_by_epochs(struct gsim_model *model, gsim_slot slot,
 }
 
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
-                                  const struct gsim_where *where) {
+                                  const struct gsim_where *where, struct gsim_gpu_span seen) {
     const struct gsim_rates *rates = model->setup.trace->rates;
     if (gsim_machine_learns(&model->jobs[slot]))
-        return rate_by_epochs(model, slot, where);
+        return rate_by_epochs(model, slot, where, seen);
     struct gsim_job about = *gsim_machine_info(model, slot);
-    struct site site = site_there(model, where);
+    struct site site = site_there(model, where, seen);
     uint32_t kind = model->jobs[slot].kind;
     struct gsim_tempo tempo;
     about.share_ppm = gsim_trace_share(model->setup.trace, about.index);

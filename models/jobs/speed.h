@@ -28,9 +28,9 @@ uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_sl
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot);
 bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu);
 uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot);
-/* How fast it would run there. */
+/* How fast it would run there; its policy has these GPUs of the cluster. */
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
-                                  const struct gsim_where *where);
+                                  const struct gsim_where *where, struct gsim_gpu_span seen);
 /* What the job may do and has measured; false: it does not learn by a table. */
 bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                          struct gsim_learning *out);

@@ -112,6 +112,11 @@ struct gsim_model_stats {
 
 struct gsim_model; /* the instance; each model casts it to its own */
 
+/* GPUs of the cluster beside each other. */
+struct gsim_gpu_span {
+    uint32_t first, n;
+};
+
 struct gsim_model_ops {
     const char *name;
     enum gsim_status (*open)(const struct gsim_model_setup *setup, struct gsim_model **out,
@@ -190,9 +195,10 @@ struct gsim_model_ops {
     /* Whether the table of speeds lets a job of the trace run on its own number of GPUs like this
      * one, with the part of the host that falls to each. NULL: there is no such table. */
     bool (*can_run_on)(const struct gsim_model *model, uint32_t job, uint32_t gpu);
-    /* The job's speed alone there, by the code that charges it. */
+    /* The job's speed alone there, by the code that charges it; of the cluster, the policy has
+     * `seen`. */
     struct gsim_rate (*rate)(struct gsim_model *model, gsim_slot slot,
-                             const struct gsim_where *where);
+                             const struct gsim_where *where, struct gsim_gpu_span seen);
     /* What a job that learns may do and has measured, and the batch that it has from now on. false,
      * or no such functions: it has no table, or may not have the batch. */
     bool (*learning)(struct gsim_model *model, gsim_slot slot, int64_t now_ns,

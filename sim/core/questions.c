@@ -134,7 +134,8 @@ struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
     bool is_nowhere = where->type >= ctx->core->options->cluster->n_profiles || where->gpus == 0;
     if (is_nowhere || (where->beside > 0 && !gsim_core_has_job(ctx->core, where->beside - 1)))
         return (struct gsim_rate){0};
-    struct gsim_rate rate = ctx->core->ops->rate(ctx->core->model, job, where);
+    struct gsim_gpu_span seen = {ctx->core->here.first_gpu, ctx->core->here.n_gpus};
+    struct gsim_rate rate = ctx->core->ops->rate(ctx->core->model, job, where, seen);
     if (!ctx->policy->is_oracle)
         rate.iterations_after_epoch = -1;
     return rate;

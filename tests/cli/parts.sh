@@ -138,6 +138,41 @@ printf '[node big]\ngpus = 2\ndevice = ideal\n[node one]\ngpus = 1\ndevice = ide
 printf 'job_id,submit_s,duration_s,gpus,partition\na,0,10,1,one\nb,0,10,1,one\nc,0,10,2,\n' >"$tmp/one.csv"
 check "las shares a GPU that is all its part has" "20 20 10" "$(ends fifo "$tmp/one.ini" "$tmp/one.csv")"
 
+# What a policy is told of a speed is that on its own nodes: not on nodes with fewer CPUs, nor on fuller ones.
+cat >"$tmp/hosts.rates" <<X
+device,model,gpus,iterations_per_s,cpus_per_gpu,host_gib_per_gpu
+ideal,m,1,1,1,10
+ideal,m,1,4,4,40
+ideal,m,2,1.2,1,10
+ideal,m,2,7,4,40
+ideal,m,4,1.4,1,10
+ideal,m,4,10,4,40
+X
+cat >"$tmp/learner.goodput" <<X
+row,application,placement,nodes,gpus,batch,step_s,sync_s,epoch,progress,grad_sqr,grad_var,iterations,max_batch,min_local,max_local,most_gpus
+limits,learner,,,,,,,,,,,,32,4,16,
+step,learner,1,,,4,1,0,,,,,,,,,
+step,learner,1,,,16,4,0,,,,,,,,,
+step,learner,2,,,4,1.1,0.1,,,,,,,,,
+step,learner,2,,,16,4.1,0.1,,,,,,,,,
+step,learner,11,,,4,9,8,,,,,,,,,
+step,learner,11,,,16,12,8,,,,,,,,,
+epoch,learner,,,,8,,,0,100,0.5,1,100,,,,
+epoch,learner,,,,32,,,0,100,0.5,1,40,,,,
+X
+printf 'job_id,submit_s,gpus,model,iterations,partition\na,7,2,m,379,side\nb,6,2,m,59,side\nc,10,2,m,117,side\nd,5,4,m,383,side\n' >"$tmp/hosts.csv"
+printf 'job_id,submit_s,gpus,model,batch,partition\na,18,1,learner,8,side\nb,8,1,learner,8,side\n' >"$tmp/learner.csv"
+told_alone() { # NAME NODES FLAG TABLE TRACE: under elasticflow jobs end beside a node with 4 GPUs and 4 CPUs as alone
+    printf '[node side]\n%bdevice = ideal\n' "$2" >"$tmp/side.ini"
+    "$gsim" --quiet --policy elasticflow --cluster "$tmp/side.ini" "$3" "$4" --force --jobs-csv "$tmp/alone" "$5" >"$tmp/log" 2>&1
+    printf '[node few]\ngpus = 4\ncpus = 4\ndevice = ideal\n[node side]\n%bdevice = ideal\npolicy = elasticflow\n' "$2" >"$tmp/side.ini"
+    "$gsim" --quiet --policy fifo --cluster "$tmp/side.ini" "$3" "$4" --force --jobs-csv "$tmp/beside" "$5" >"$tmp/log" 2>&1
+    cut -d, -f1-4 "$tmp/alone" >"$tmp/due" && cut -d, -f1-4 "$tmp/beside" | cmp -s - "$tmp/due"
+    say "speeds that a policy is told are of its own nodes ($1)" $?
+}
+told_alone hosts 'gpus = 4\n' --rates "$tmp/hosts.rates" "$tmp/hosts.csv"
+told_alone "full nodes" 'count = 4\ngpus = 1\n' --goodput "$tmp/learner.goodput" "$tmp/learner.csv"
+
 # Of 600 jobs on three of twelve nodes each node has a third: 200, with a standard deviation of 11.5.
 awk 'BEGIN { print "job_id,submit_s,duration_s,partition"; for (i = 0; i < 600; i++) print "j" i "," 10 * i ",5,few" }' >"$tmp/few.csv"
 printf '[node few]\ncount = 3\ngpus = 1\ndevice = ideal\npartitions = few\n[node many]\ncount = 9\ngpus = 1\ndevice = ideal\npartitions = many\n' >"$tmp/few.ini"

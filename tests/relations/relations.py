@@ -10,7 +10,7 @@ import os
 import random
 from decimal import Decimal
 
-from setups import TIMES, seconds, ns
+from setups import TIMES, Setup, random_runs, seconds, ns
 
 
 class Skip(Exception):
@@ -356,6 +356,77 @@ def halves(case):
     return case.run(both), due
 
 
+def split_sets(case):
+    """The options without the settings of the policy, and these, by name."""
+    names = {name for name, _, _ in case.lists.settings[case.setup.policy]}
+    rest, own, words = [], {}, iter(case.setup.options)
+    for word in words:
+        key, _, value = (next(words) if word == "--set" else "").partition("=")
+        if key in names or key.startswith(case.setup.policy + "."):
+            own[key.split(".")[-1]] = value
+        else:
+            rest += [word] if word != "--set" else ["--set", f"{key}={value}"]
+    return rest, own
+
+
+def drawn_sets(case, policy):
+    drawn = {name: random_runs.setting(case.rng, value, allowed) for name, value, allowed in case.lists.settings[policy]
+             if random_runs.some(case.rng, 0.2)}
+    return {name: value for name, value in drawn.items() if value is not None and value != "random"}
+
+
+def as_words(policy, sets):
+    return [word for name, value in sets.items() for word in ("--set", f"{policy}.{name}={value}")]
+
+
+# Files of a site are for a whole run, a GPU is cut at no cost at the first arrival of a run, and lots are of one stream.
+NOT_BESIDE = ("slurm", "kueue", "mig", "pollux", "themis")
+OF_ALL = {"--mtbf", "--estimate", "--shake", "--replication", "--load", "--slice-budget"}  # of all jobs or nodes at once
+
+
+def jobs_beside(case, node):
+    """Some of the jobs, once more, on no more GPUs than such nodes have."""
+    most, rows = node["count"] * int(node["gpus"]), []
+    for row in case.setup.rows:
+        if random_runs.some(case.rng, 0.6) and not row.get("after"):
+            gpus = row.get("gpus", "1")
+            rows.append({**row, "job_id": "o" + row["job_id"], "gpus": gpus if Decimal(gpus) <= most else str(most)})
+    return rows
+
+
+def beside(is_part):
+    """Nodes and their jobs beside nodes with another policy and theirs are as each alone. is_part: the setup's own
+    policy is the one of the cluster file; else the other one is."""
+    def relation(case):
+        setup = case.setup
+        needs(not OF_ALL & set(setup.options) and not values(setup, "partition") and setup.policy not in NOT_BESIDE)
+        needs(not any({"policy", "partitions", "classes"} & set(keys) for _, keys in setup.nodes))
+        needs("placement=random" not in setup.options and not set(values(setup, "arrival")) - {"periodic"})
+        needs(len({keys["device"] for _, keys in setup.nodes}) == 1)  # durations are those of the first
+        other = case.rng.choice([name for name in case.lists.policies if name not in NOT_BESIDE])
+        (rest, own_sets), other_sets = split_sets(case), drawn_sets(case, other)
+        node = {"count": 1, **case.rng.choice(setup.nodes)[1]}
+        own_rows, other_rows = [dict(row) for row in setup.rows], jobs_beside(case, node)
+        needs(other_rows)
+        alone = Setup(other, other_rows, [("beside", node)], rest + as_words(other, other_sets), setup.files)
+        due = {**case.base, **case.run(alone)}
+        of_run, of_part = (other, other_sets), (setup.policy, own_sets)
+        of_run, of_part = (of_run, of_part) if is_part else (of_part, of_run)
+        both = Setup(of_run[0], [], [*setup.copy().nodes, ("beside", dict(node))], rest + as_words(*of_run), setup.files)
+        settings = {f"{of_part[0]}.{name}": value for name, value in of_part[1].items()}
+        both.partitions = [("part", {"policy": of_part[0], **settings})]
+        for name, keys in both.nodes:
+            if (name == "beside") != is_part:
+                keys["partitions"] = "part"
+        for row in own_rows if is_part else other_rows:
+            row["partition"] = "part"
+        while own_rows or other_rows:
+            is_own = own_rows and (not other_rows or random_runs.some(case.rng, 0.5))
+            both.rows.append((own_rows if is_own else other_rows).pop(0))
+        return case.run(both), due
+    return relation
+
+
 def wider(case):
     """Nodes and gangs with twice as many GPUs each are as before, where they share no link."""
     needs(all(keys.get("device") == "ideal" for _, keys in case.setup.nodes))
@@ -625,6 +696,8 @@ RELATIONS = [
     ("a node that is down all the time", down_node),
     ("nodes of a partition that no job may use", unused_partition),
     ("two clusters in one run", halves),
+    ("beside nodes with another policy", beside(False)),
+    ("nodes with a policy, beside others", beside(True)),
     ("twice the GPUs in nodes and gangs", wider),
     ("priorities, farther apart", farther_priorities),
     ("less memory where it costs nothing", less_memory),

@@ -20,11 +20,11 @@ class Broke(Exception):
 
 
 class Setup:
-    """rows: cells by column; nodes: sections of the cluster file; options: words of the command."""
+    """rows: cells by column; nodes, partitions: sections of the cluster file; options: words of the command."""
 
     def __init__(self, policy, rows, nodes, options=(), files=None):
         self.policy, self.rows, self.nodes = policy, rows, nodes
-        self.options, self.files = list(options), dict(files or {})
+        self.options, self.files, self.partitions = list(options), dict(files or {}), []
 
     def copy(self):
         return Setup(self.policy, [dict(row) for row in self.rows], [(name, dict(keys)) for name, keys in self.nodes],
@@ -46,8 +46,9 @@ class Setup:
         return [names] + [[row.get(name, "") for name in names] for row in self.rows]
 
     def cluster(self):
-        return "".join("[node %s]\n%s\n" % (name, "".join(f"{key}={value}\n" for key, value in keys.items()))
-                       for name, keys in self.nodes)
+        sections = [("node", *node) for node in self.nodes] + [("partition", *part) for part in self.partitions]
+        return "".join("[%s %s]\n%s\n" % (kind, name, "".join(f"{key}={value}\n" for key, value in keys.items()))
+                       for kind, name, keys in sections)
 
 
 NUMBERS = ("preemptions", "migrations", "faults", "bytes_in", "bytes_out")

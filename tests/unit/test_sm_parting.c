@@ -213,6 +213,21 @@ static void test_l1_stays_small_until_sms_are_empty(void **state) {
     assert_int_equal(kernels[2].rate_q32, GSIM_RATE_ONE);
 }
 
+/* A kernel of which only the time is known takes whole SMs, however others have left them that it
+ * waited for. */
+static void test_whole_kernel_after_others(void **state) {
+    (void)state;
+    struct gsim_sm_held of_first = {0}, of_whole = {0};
+    struct gsim_sm_kernel kernels[] = {kernel(128, 7 * KIB, 0, &of_first),
+                                       kernel(1, 0, 1, &of_whole)};
+    kernels[1].is_whole = true;
+    solve(kernels, 2);
+    assert_true(kernels[0].rate_q32 == GSIM_RATE_ONE);
+    assert_true(kernels[1].rate_q32 == 0 && of_whole.sees_parting);
+    solve(&kernels[1], 1);
+    assert_true(kernels[1].rate_q32 == GSIM_RATE_ONE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_driver_parts_sms_as_measured),
@@ -222,6 +237,7 @@ int main(void) {
         cmocka_unit_test(test_sms_are_parted_anew_for_a_kernel_that_waited),
         cmocka_unit_test(test_shared_memory_of_others_leaves_little_l1),
         cmocka_unit_test(test_l1_stays_small_until_sms_are_empty),
+        cmocka_unit_test(test_whole_kernel_after_others),
     };
     return cmocka_run_group_tests_name("how SMs are parted", tests, NULL, NULL);
 }

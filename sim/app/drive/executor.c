@@ -500,7 +500,8 @@ static uint64_t pace(struct gsim_model *model, gsim_slot slot) {
 /* A process is started for the GPUs that its row asks for; how fast it would be on more or fewer,
  * the executor does not know. */
 static struct gsim_rate rate(struct gsim_model *model, gsim_slot slot,
-                             const struct gsim_where *where) {
+                             const struct gsim_where *where, struct gsim_gpu_span seen) {
+    (void)seen;
     return (struct gsim_rate){
         .pace_q32 = where->gpus == gsim_tasks_job(model, slot)->gpus ? GSIM_RATE_ONE : 0,
         .iterations_after_epoch = -1};

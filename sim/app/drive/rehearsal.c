@@ -177,9 +177,11 @@ static uint64_t pace(struct gsim_model *m, gsim_slot slot) {
 }
 
 /* As the executor has it, no job runs on more or fewer GPUs than its row asks for. */
-static struct gsim_rate rate(struct gsim_model *m, gsim_slot slot, const struct gsim_where *where) {
-    return where->gpus == (*m->jobs)[slot].gpus ? gsim_model_device.rate(m->inner, slot, where)
-                                                : (struct gsim_rate){.iterations_after_epoch = -1};
+static struct gsim_rate rate(struct gsim_model *m, gsim_slot slot, const struct gsim_where *where,
+                             struct gsim_gpu_span seen) {
+    return where->gpus == (*m->jobs)[slot].gpus
+               ? gsim_model_device.rate(m->inner, slot, where, seen)
+               : (struct gsim_rate){.iterations_after_epoch = -1};
 }
 
 static struct gsim_costs costs(const struct gsim_model *m, gsim_slot slot) {
