@@ -105,8 +105,9 @@ static int64_t preemption_ns(const struct gsim_gpu_lane *lane, const struct gsim
 /* The end of the present quantum while another member is ready. */
 static inline int64_t quantum_end_ns(const struct gsim_lane_gpu *gpu,
                                      const struct gsim_gpu_lane *lane) {
-    return preemption_ns(lane, gsim_ready_at(gpu, lane, lane->state.at),
-                         gsim_ready_but_ns(gpu, lane, lane->state.at));
+    int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, gsim_ready_at(gpu, lane, lane->state.at));
+    int64_t first_ns = lane->marks.quantum_start_ns + quantum_ns;
+    return slice_end_ns(lane, quantum_ns, gsim_ready_but_ns(gpu, lane, lane->state.at, first_ns));
 }
 
 /* When a more urgent member takes the lane: at once, or at the end of a slice. */
@@ -344,10 +345,9 @@ static int64_t outranked_ns(const struct gsim_lane_gpu *gpu, const struct gsim_g
                           gsim_ready_rivals_ns(gpu, lane, priority, false));
 }
 
-/* The end of the turn, or of the time for which a context that has nothing to run may keep the lane
- * from ready members. */
+/* The end of the turn, or of how long an idle context may keep the lane from ready members. */
 static int64_t released_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
-    int64_t ready_ns = gsim_ready_but_ns(gpu, lane, lane->state.at);
+    int64_t ready_ns = gsim_ready_but_ns(gpu, lane, lane->state.at, lane->times.release_ns);
     int64_t released = ready_ns > lane->times.release_ns ? ready_ns : lane->times.release_ns;
     return gsim_sooner_ns(turn_ends_ns(gpu, lane), released);
 }
@@ -380,7 +380,7 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
     }
     lane->marks.next_ns = gsim_gpu_lane_is_strict(lane)
                               ? first_turn_ns(gpu, lane, now_ns)
-                              : gsim_ready_but_ns(gpu, lane, GSIM_NO_MEMBER);
+                              : gsim_ready_but_ns(gpu, lane, GSIM_NO_MEMBER, now_ns);
     if (lane->marks.next_ns < now_ns)
         lane->marks.next_ns = now_ns;
 }

@@ -43,11 +43,16 @@ static inline int64_t gsim_ready_asks_ns(const struct gsim_lane_gpu *gpu,
     return ready_ns - hint_ns;
 }
 
-/* The earliest instant at which a member other than that at place `but` asks for the lane. */
+/* The earliest instant at which a member other than that at place `but` asks for the lane, or any
+ * such instant up to soon_ns. The member after `but` is asked first: where many wait, it does, and
+ * no other member is looked at. */
 static inline int64_t gsim_ready_but_ns(const struct gsim_lane_gpu *gpu,
-                                        const struct gsim_gpu_lane *lane, uint16_t but) {
+                                        const struct gsim_gpu_lane *lane, uint16_t but,
+                                        int64_t soon_ns) {
     int64_t ready_ns = GSIM_NEVER;
-    for (uint16_t place = 0; place < lane->spec.n; place++) {
+    uint16_t place = but;
+    for (uint16_t i = 0; i < lane->spec.n && ready_ns > soon_ns; i++) {
+        place = (uint16_t)(place + 1 < lane->spec.n ? place + 1 : 0);
         int64_t one_ns = gsim_ready_asks_ns(gpu, lane, gsim_ready_at(gpu, lane, place));
         if (place != but && one_ns < ready_ns)
             ready_ns = one_ns;
@@ -55,8 +60,8 @@ static inline int64_t gsim_ready_but_ns(const struct gsim_lane_gpu *gpu,
     return ready_ns;
 }
 
-/* As gsim_ready_but_ns, among the members that are more urgent than this priority (above), or the
- * earliest instant at which an equally urgent one is ready. */
+/* The earliest instant at which a member asks that is more urgent than this priority (above), or
+ * the earliest one at which an equally urgent one is ready. */
 static inline int64_t gsim_ready_rivals_ns(const struct gsim_lane_gpu *gpu,
                                            const struct gsim_gpu_lane *lane, int32_t priority,
                                            bool above) {
