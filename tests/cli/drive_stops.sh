@@ -35,6 +35,19 @@ cmp as_run again && ! cmp -s as_run other
 say "the simulation has the run's settings, but for those given" $?
 run --speed-up 60 --gpus 0 --policy suspend --set mechanism=checkpoint --set quantum=4s --assume mem_gib=1 "$tmp/s.csv"
 check "a job whose state the driver takes goes on as one process" "3 3" "$(ask 'select sum(starts), count(*) from real_job')"
+# The record is given copies of 0.2 s and 0.4 s a GiB out, 0.1 s and 0.25 s a GiB back, of jobs of 1, 2 and 3 GiB.
+awk -F, -v OFS=, 'NR == 1 { print $0, "mem_gib"; next } { print $0, NR - 1 }' "$tmp/s.csv" >"$tmp/sizes.csv"
+run --speed-up 60 --gpus 0 --policy suspend --set mechanism=checkpoint --set quantum=4s "$tmp/sizes.csv"
+sqlite3 r.db "create temp table way as select n.note, n.what, n.time_ns - (select max(b.time_ns) from real_note b where b.job = n.job and b.note < n.note
+        and b.what = iif(n.what = 'stopped', 'stop', 'start')) as ns, iif(n.what = 'stopped', 200000000 + (n.job + 1) * 400000000,
+        100000000 + (n.job + 1) * 250000000) as wants_ns from real_note n where n.what in ('stopped', 'running');
+    update real_note set time_ns = time_ns - (select ns - wants_ns from way w where w.note = real_note.note)
+        where note in (select note from way)"
+"$gsim" compare --quiet --real r.db --device h200 sizes.csv >copies 2>log
+expect "what the driver took to copy states, and the keys that say so" 0 "checkpoint.out_ns=200ms --set checkpoint.out_ns_per_gib=400ms takes" cat copies
+expect "back as well" 0 "checkpoint.in_ns=100ms --set checkpoint.in_ns_per_gib=250ms takes" cat copies
+check "but not where the device has them so" 0 "$("$gsim" compare --quiet --real r.db --device h200 --set checkpoint.out_ns=200ms \
+    --set checkpoint.out_ns_per_gib=400ms --set checkpoint.in_ns=100ms --set checkpoint.in_ns_per_gib=250ms sizes.csv | grep -c checkpoint)"
 run --speed-up 60 --gpus 0 --policy srtf --set preempt=discard "$tmp/s.csv"
 check "a job that is discarded begins anew" 1 "$(ask "select starts > 1 and ran_ns > service_ns from real_job where job_id = 'a'")"
 # A job whose memory is in no other job's way stays on its GPU, which costs nothing; a process that starts anew takes time.

@@ -19,9 +19,6 @@
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/sheet.h"
 
-/* Below this part of itself a start is as the simulation has it. */
-#define NOTABLE 0.1
-
 /* --- inputs ----------------------------------------------------------------------------------- */
 
 static bool is_set(const struct gsim_cli *cli, const char *setting) {
@@ -277,14 +274,10 @@ static void print_row(const struct gsim_real *r, const char *name, const struct 
     fputc('\n', out);
 }
 
-static bool is_notable(double real_s, double simulated_s) {
-    return fabs(real_s - simulated_s) >= NOTABLE * real_s;
-}
-
 /* A start that the simulation has otherwise is a constant of the machine, which can be given. */
 static void print_starts(const struct gsim_real *r) {
     const struct gsim_real_starts *starts = &r->starts;
-    if (starts->n == 0 || !is_notable(starts->real_s, starts->simulated_s))
+    if (starts->n == 0 || !gsim_real_is_notable(starts->real_s, starts->simulated_s))
         return;
     fprintf(r->cli->io->out,
             "From its start until it computed a job took %.3f s (mean of %u), in the simulation "
@@ -294,7 +287,7 @@ static void print_starts(const struct gsim_real *r) {
 
 static void print_ends(const struct gsim_real *r) {
     const struct gsim_real_ends *ends = &r->ends;
-    if (ends->n == 0 || !is_notable(ends->real_s, ends->simulated_s))
+    if (ends->n == 0 || !gsim_real_is_notable(ends->real_s, ends->simulated_s))
         return;
     fprintf(
         r->cli->io->out,
@@ -374,6 +367,7 @@ static void print_table(const struct gsim_real *r) {
     fprintf(out, "The last columns are the parts, in s, of real less simulated JCT.\n");
     print_starts(r);
     print_ends(r);
+    gsim_real_print_images(r);
     print_lengths(r);
     if (r->n_beside < r->setup->trace.n_jobs)
         fprintf(out, "%u of %u jobs are left out: they did not finish in both.\n",
@@ -417,6 +411,13 @@ static void put_json_process(FILE *out, const char *name, uint32_t n, double rea
     fputc('}', out);
 }
 
+static void put_json_images(const struct gsim_real *r, const char *name,
+                            enum gsim_real_image_way way) {
+    const struct gsim_real_images *images = &r->images[way];
+    double n = images->n;
+    put_json_process(r->cli->io->out, name, images->n, images->y / n, images->keys_y / n);
+}
+
 static void print_json(const struct gsim_real *r) {
     FILE *out = r->cli->io->out;
     const char *comma = "";
@@ -431,6 +432,8 @@ static void print_json(const struct gsim_real *r) {
     put_json_lengths(out, &r->lengths);
     put_json_process(out, "starts", r->starts.n, r->starts.real_s, r->starts.simulated_s);
     put_json_process(out, "ends", r->ends.n, r->ends.real_s, r->ends.simulated_s);
+    put_json_images(r, "images_out", GSIM_REAL_OUT);
+    put_json_images(r, "images_back", GSIM_REAL_BACK);
     fputs(",\"by_job\":[", out);
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
         if (!gsim_real_finished(r, job))
@@ -470,6 +473,7 @@ enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setu
     if (status == GSIM_OK) {
         measure_starts(&r);
         measure_ends(&r);
+        status = gsim_real_measure_images(&r);
     }
     if (status == GSIM_OK)
         status = gsim_lengths_try(cli, setup, &r.asked, r.starts.off_ppm, &r.lengths);

@@ -36,6 +36,15 @@ struct gsim_real_ends {
     uint32_t n;
 };
 
+/* Copies of jobs' states by the driver, and sums over them: x is a job's memory in GiB, y the time
+ * in s. */
+enum gsim_real_image_way { GSIM_REAL_OUT, GSIM_REAL_BACK, GSIM_REAL_IMAGE_WAYS };
+struct gsim_real_images {
+    double x, y, xx, xy;
+    double keys_y; /* by the device's keys */
+    uint32_t n;
+};
+
 struct gsim_real {
     struct gsim_cli *cli;
     struct gsim_setup *setup;
@@ -51,6 +60,9 @@ struct gsim_real {
     struct gsim_beside mean;
     struct gsim_real_starts starts;
     struct gsim_real_ends ends;
+    struct gsim_note *notes; /* the record */
+    uint32_t n_notes;
+    struct gsim_real_images images[GSIM_REAL_IMAGE_WAYS];
     struct gsim_lengths lengths;
     uint32_t n_beside; /* jobs that both finished */
     bool shares;
@@ -59,6 +71,11 @@ struct gsim_real {
 
 /* Reads what the record of the run says of the starts and ends of processes. */
 enum gsim_status gsim_real_read_processes(struct gsim_real *r, struct gsim_db *db);
+/* Whether a time of the run is another one than that of the simulation: by a tenth and more. */
+bool gsim_real_is_notable(double real_s, double simulated_s);
+enum gsim_status gsim_real_measure_images(struct gsim_real *r);
+/* Prints the ways that took a notable time, with the keys that take it over. */
+void gsim_real_print_images(const struct gsim_real *r);
 /* The trace with the starts that processes really had, where these are known. NULL: there is no
  * memory. */
 struct gsim_trace *gsim_real_started_trace(const struct gsim_real *r);

@@ -4,13 +4,12 @@
 #include "sim/app/compare/real.h"
 
 /* A job that lost its GPUs before it computed has no start that is known: -1. */
-static void take_starts(struct gsim_real *r, const struct gsim_note *notes, uint32_t n,
-                        int64_t *placed_ns) {
+static void take_starts(struct gsim_real *r, int64_t *placed_ns) {
     enum { NOT_PLACED = -1, NOT_KNOWN = -2 };
     uint32_t n_jobs = r->setup->trace.n_jobs;
     for (uint32_t job = 0; job < n_jobs; job++)
         placed_ns[job] = NOT_PLACED;
-    for (const struct gsim_note *note = notes; note < notes + n; note++) {
+    for (const struct gsim_note *note = r->notes; note < r->notes + r->n_notes; note++) {
         if (note->job < 0 || note->job >= (int64_t)n_jobs)
             continue;
         int64_t *at_ns = &placed_ns[note->job], *startup_ns = &r->startup_ns[note->job];
@@ -26,13 +25,12 @@ static void take_starts(struct gsim_real *r, const struct gsim_note *notes, uint
 
 /* A job tells its end by its own clock; of one that does not, the time counts at which `drive`
  * heard of it. */
-static void take_ends(struct gsim_real *r, const struct gsim_note *notes, uint32_t n,
-                      int64_t *told_ns) {
+static void take_ends(struct gsim_real *r, int64_t *told_ns) {
     enum { NOT_TOLD = -1 };
     uint32_t n_jobs = r->setup->trace.n_jobs;
     for (uint32_t job = 0; job < n_jobs; job++)
         told_ns[job] = NOT_TOLD;
-    for (const struct gsim_note *note = notes; note < notes + n; note++) {
+    for (const struct gsim_note *note = r->notes; note < r->notes + r->n_notes; note++) {
         if (note->job < 0 || note->job >= (int64_t)n_jobs)
             continue;
         int64_t *at_ns = &told_ns[note->job];
@@ -45,8 +43,7 @@ static void take_ends(struct gsim_real *r, const struct gsim_note *notes, uint32
 
 enum gsim_status gsim_real_read_processes(struct gsim_real *r, struct gsim_db *db) {
     struct gsim_arena *arena = r->cli->arena;
-    uint32_t n = 0, n_jobs = r->setup->trace.n_jobs;
-    struct gsim_note *notes = NULL;
+    uint32_t n_jobs = r->setup->trace.n_jobs;
     int64_t *last_ns = gsim_arena_array(arena, n_jobs, sizeof *last_ns);
     r->startup_ns = gsim_arena_array(arena, n_jobs, sizeof *r->startup_ns);
     r->ending_ns = gsim_arena_array(arena, n_jobs, sizeof *r->ending_ns);
@@ -54,10 +51,11 @@ enum gsim_status gsim_real_read_processes(struct gsim_real *r, struct gsim_db *d
         return gsim_no_memory(r->cli->log, "comparing");
     for (uint32_t job = 0; job < n_jobs; job++)
         r->startup_ns[job] = r->ending_ns[job] = -1;
-    enum gsim_status status = gsim_db_real_notes(db, r->run.id, &notes, &n, r->cli->log);
+    enum gsim_status status =
+        gsim_db_real_notes(db, r->run.id, &r->notes, &r->n_notes, r->cli->log);
     if (status == GSIM_OK) {
-        take_starts(r, notes, n, last_ns);
-        take_ends(r, notes, n, last_ns);
+        take_starts(r, last_ns);
+        take_ends(r, last_ns);
     }
     for (uint32_t job = 0; job < n_jobs; job++)
         r->knows_starts |= r->startup_ns[job] >= 0;
