@@ -9,23 +9,29 @@
 enum { MOST = 2 * POLLUX_POPULATION };
 static const double endless = 1e14; /* the room of the outermost ones */
 
-static bool is_before(const struct pollux_one *a, const struct pollux_one *b) {
+typedef bool order(const struct pollux_one *a, const struct pollux_one *b);
+
+static bool costs_less(const struct pollux_one *a, const struct pollux_one *b) {
     return a->cost[0] != b->cost[0] ? a->cost[0] < b->cost[0] : a->cost[1] < b->cost[1];
 }
 
-/* Sorts by the objectives; equal ones stay in order. */
-static void sort_costs(struct pollux_one *one, uint32_t n) {
-    struct pollux_one room[MOST];
+static bool is_less_crowded(const struct pollux_one *a, const struct pollux_one *b) {
+    return a->crowding > b->crowding;
+}
+
+/* Equal ones stay in order. */
+static void sort(struct pollux_one **one, uint32_t n, order *is_before) {
+    struct pollux_one *room[MOST];
     if (n < 2)
         return;
     uint32_t half = n / 2, a = 0, b = half;
-    sort_costs(one, half);
-    sort_costs(one + half, n - half);
+    sort(one, half, is_before);
+    sort(one + half, n - half, is_before);
     for (uint32_t i = 0; i < n; i++) {
-        bool takes_b = b < n && (a == half || is_before(&one[b], &one[a]));
+        bool takes_b = b < n && (a == half || is_before(one[b], one[a]));
         room[i] = one[takes_b ? b++ : a++];
     }
-    memcpy(one, room, n * sizeof *one);
+    memcpy(one, room, n * sizeof(struct pollux_one *));
 }
 
 static bool beats(const struct pollux_one *a, const struct pollux_one *b) {
@@ -34,24 +40,23 @@ static bool beats(const struct pollux_one *a, const struct pollux_one *b) {
 }
 
 /* Sorted, the last one of a rank has the least second objective of it: if it does not beat the next
- * one, none of its rank does. Returns the number of ranks. */
-static uint32_t rank(struct pollux_one *one, uint32_t n) {
+ * one, none of its rank does. */
+static void rank(struct pollux_one *const *one, uint32_t n) {
     const struct pollux_one *last[MOST];
     uint32_t n_ranks = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t low = 0, high = n_ranks;
         while (low < high) {
             uint32_t middle = (low + high) / 2;
-            if (beats(last[middle], &one[i]))
+            if (beats(last[middle], one[i]))
                 low = middle + 1;
             else
                 high = middle;
         }
         n_ranks += low == n_ranks;
-        last[low] = &one[i];
-        one[i].rank = low;
+        last[low] = one[i];
+        one[i]->rank = low;
     }
-    return n_ranks;
 }
 
 /* Sets how far the neighbours of each one of a rank are; one with equal objectives beside it is of
@@ -76,45 +81,45 @@ static void crowd(struct pollux_one *const *front, uint32_t n) {
                              2;
 }
 
-/* Puts the `n_stay` least crowded ones first; of equals, lots decide. */
-static void choose(struct pollux_search *search, struct pollux_one **front, uint32_t n,
-                   uint32_t n_stay) {
+/* Puts the least crowded ones first; of equals, lots decide. */
+static void choose(struct pollux_search *search, struct pollux_one **front, uint32_t n) {
     for (uint32_t i = n; i > 1; i--) {
         uint32_t at = (uint32_t)gsim_random_below(&search->random, i);
         struct pollux_one *one = front[at];
         front[at] = front[i - 1];
         front[i - 1] = one;
     }
-    for (uint32_t i = 0; i < n_stay; i++) {
-        uint32_t best = i;
-        for (uint32_t k = i + 1; k < n; k++)
-            best = front[k]->crowding > front[best]->crowding ? k : best;
-        struct pollux_one *one = front[best];
-        front[best] = front[i];
-        front[i] = one;
-    }
+    sort(front, n, is_less_crowded);
+}
+
+/* Puts ranks one after the other; those of one stay in order. */
+static void by_rank(struct pollux_one **one, uint32_t n, uint32_t *end) {
+    struct pollux_one *sorted[MOST];
+    uint32_t next[MOST + 1] = {0};
+    for (uint32_t i = 0; i < n; i++)
+        next[one[i]->rank + 1]++;
+    for (uint32_t r = 0; r < MOST; r++)
+        end[r] = next[r + 1] += next[r];
+    for (uint32_t i = 0; i < n; i++)
+        sorted[next[one[i]->rank]++] = one[i];
+    memcpy(one, sorted, n * sizeof(struct pollux_one *));
 }
 
 void pollux_survive(struct pollux_search *search) {
-    struct pollux_one *one = search->one, *front[MOST], kept[MOST];
-    sort_costs(one, search->n);
-    uint32_t n_ranks = rank(one, search->n), n_kept = 0, n_gone = search->n;
-    for (uint32_t r = 0; r < n_ranks; r++) {
-        uint32_t n = 0;
-        for (uint32_t i = 0; i < search->n; i++)
-            if (one[i].rank == r)
-                front[n++] = &one[i];
-        uint32_t room = POLLUX_POPULATION > n_kept ? POLLUX_POPULATION - n_kept : 0;
-        if (room > 0)
-            crowd(front, n);
-        if (room > 0 && n > room)
-            choose(search, front, n, room);
-        for (uint32_t i = 0; i < n; i++)
-            if (i < room)
-                kept[n_kept++] = *front[i];
-            else
-                kept[--n_gone] = *front[i];
+    struct pollux_one *one[MOST], kept[MOST];
+    uint32_t end[MOST], n = search->n, n_stay = n < POLLUX_POPULATION ? n : POLLUX_POPULATION;
+    for (uint32_t i = 0; i < n; i++)
+        one[i] = &search->one[i];
+    sort(one, n, costs_less);
+    rank(one, n);
+    by_rank(one, n, end);
+    for (uint32_t r = 0, from = 0; from < n_stay; from = end[r++]) {
+        crowd(one + from, end[r] - from);
+        if (end[r] > n_stay)
+            choose(search, one + from, end[r] - from);
     }
-    memcpy(one, kept, search->n * sizeof *one);
-    search->n = n_kept;
+    for (uint32_t i = 0; i < n; i++)
+        kept[i] = *one[i];
+    memcpy(search->one, kept, n * sizeof *kept);
+    search->n = n_stay;
 }

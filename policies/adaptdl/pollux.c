@@ -29,7 +29,7 @@ struct pollux {
     /* by row of the matrix: the jobs, their limits, how they are */
     uint32_t *row, *most;
     double *factor;
-    uint8_t *base;
+    struct pollux_cells base;
     uint32_t room_rows, most_gpus;
     uint32_t n_to_come; /* jobs of the trace */
 };
@@ -98,15 +98,17 @@ static void set_batches(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 /* --- a tick ----------------------------------------------------------------------------------- */
 
 static bool reserve(struct gsim_ctx *ctx, struct pollux *pollux) {
-    uint32_t n = pollux->adaptdl.n_active, n_nodes = ctx->view->cluster.n_nodes;
+    uint32_t n = pollux->adaptdl.n_active;
     if (n <= pollux->room_rows)
         return true;
     pollux->room_rows = 2 * n;
     pollux->row = gsim_arena_array(ctx->arena, 2 * n, sizeof *pollux->row);
     pollux->most = gsim_arena_array(ctx->arena, 2 * n, sizeof *pollux->most);
     pollux->factor = gsim_arena_array(ctx->arena, 2 * n, sizeof *pollux->factor);
-    pollux->base = gsim_arena_array(ctx->arena, 2 * n, n_nodes);
-    return pollux->row && pollux->most && pollux->factor && pollux->base;
+    if (!pollux->base.cell)
+        pollux->base.cell =
+            gsim_arena_array(ctx->arena, pollux->adaptdl.n_gpus, sizeof *pollux->base.cell);
+    return pollux->row && pollux->most && pollux->factor && pollux->base.cell;
 }
 
 static bool is_behind(const struct pollux_job *a, const struct pollux_job *b) {
@@ -144,20 +146,25 @@ static double speed_of(void *arg, uint32_t row, bool is_spread, uint32_t gpus) {
     return pollux_learn_speed(&pollux->jobs, pollux->row[row], is_spread, gpus);
 }
 
+/* Its nodes are listed in order, once for each GPU. */
+static void note_row(struct pollux_cells *base, uint32_t row, const struct adaptdl_job *place) {
+    for (uint32_t u = 0; u < place->n_nodes; u++)
+        if (u > 0 && place->node[u] == place->node[u - 1])
+            base->cell[base->n - 1].gpus++;
+        else
+            base->cell[base->n++] = (struct pollux_cell){row, place->node[u], 1};
+}
+
 static bool describe(struct gsim_ctx *ctx, struct pollux *pollux) {
     struct adaptdl *adaptdl = &pollux->adaptdl;
-    uint32_t n = adaptdl->n_active, n_nodes = ctx->view->cluster.n_nodes;
+    uint32_t n = adaptdl->n_active;
     uint32_t fair = adaptdl->n_gpus / n + (adaptdl->n_gpus % n != 0);
     int64_t restart_ns = gsim_param(ctx->params, "restart");
     sort_rows(pollux);
+    pollux->base.n = 0;
     for (uint32_t j = 0; j < n; j++) {
         uint32_t number = pollux->row[j];
-        const struct adaptdl_job *place = &adaptdl->job[number];
-        uint8_t *row = pollux->base + (size_t)j * n_nodes;
-        for (uint32_t node = 0; node < n_nodes; node++)
-            row[node] = 0;
-        for (uint32_t u = 0; u < place->n_nodes; u++)
-            row[place->node[u]]++;
+        note_row(&pollux->base, j, &adaptdl->job[number]);
         pollux->most[j] = most_of(pollux, number);
         pollux->factor[j] = factor_of(&pollux->jobs.job[number], ctx->view->now_ns, restart_ns);
         if (!pollux_learn_fair(&pollux->jobs, number, fair))
@@ -173,19 +180,19 @@ static bool describe(struct gsim_ctx *ctx, struct pollux *pollux) {
 
 /* Gives a job the GPUs of its row. */
 static bool take_row(struct gsim_ctx *ctx, struct pollux *pollux, uint32_t number,
-                     const uint8_t *row) {
+                     const struct pollux_cell *row, uint32_t n) {
     struct adaptdl_job *place = &pollux->adaptdl.job[number];
     struct pollux_job *job = &pollux->jobs.job[number];
-    uint32_t gpus = 0, n_nodes = ctx->view->cluster.n_nodes;
-    for (uint32_t node = 0; node < n_nodes; node++)
-        gpus += row[node];
+    uint32_t gpus = 0;
+    for (uint32_t i = 0; i < n; i++)
+        gpus += row[i].gpus;
     if (gpus > 0 && !adaptdl_reserve(ctx, place, gpus))
         return false;
     place->is_changed = true;
     place->n_nodes = 0;
-    for (uint32_t node = 0; node < n_nodes; node++)
-        for (uint32_t u = 0; u < row[node]; u++)
-            place->node[place->n_nodes++] = node;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t u = 0; u < row[i].gpus; u++)
+            place->node[place->n_nodes++] = row[i].node;
     job->n_restarts += gpus > 0 && job->has_started;
     job->has_started |= gpus > 0;
     job->wants_batch = true;
@@ -210,9 +217,22 @@ static bool is_settled(const struct gsim_ctx *ctx, const struct pollux *pollux) 
     return true;
 }
 
+static bool take_rows(struct gsim_ctx *ctx, struct pollux *pollux,
+                      const struct pollux_cells *best) {
+    const struct pollux_cells *base = &pollux->base;
+    for (uint32_t j = 0, is = 0, was = 0; j < pollux->adaptdl.n_active; j++) {
+        uint32_t n = pollux_row(best, is, j), n_before = pollux_row(base, was, j);
+        bool is_other = n != n_before || !pollux_are_equal(best->cell + is, base->cell + was, n);
+        if (is_other && !take_row(ctx, pollux, pollux->row[j], best->cell + is, n))
+            return false;
+        is += n;
+        was += n_before;
+    }
+    return true;
+}
+
 static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     struct pollux *pollux = own(ctx);
-    uint32_t n_nodes = ctx->view->cluster.n_nodes;
     if (adaptdl->n_active == 0)
         return true;
     if (is_settled(ctx, pollux)) {
@@ -225,18 +245,8 @@ static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
             adaptdl->interval_ns / GSIM_NS_PER_MS * adaptdl->job[adaptdl->active[i]].n_nodes;
     if (!reserve(ctx, pollux) || !describe(ctx, pollux))
         return false;
-    const uint8_t *best = pollux_search(&pollux->search, &pollux->problem);
-    if (!best)
-        return false;
-    for (uint32_t j = 0; j < adaptdl->n_active; j++) {
-        const uint8_t *row = best + (size_t)j * n_nodes;
-        bool is_other = false;
-        for (uint32_t node = 0; node < n_nodes; node++)
-            is_other |= row[node] != pollux->base[(size_t)j * n_nodes + node];
-        if (is_other && !take_row(ctx, pollux, pollux->row[j], row))
-            return false;
-    }
-    return true;
+    const struct pollux_cells *best = pollux_search(&pollux->search, &pollux->problem);
+    return best && take_rows(ctx, pollux, best);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {

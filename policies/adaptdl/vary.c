@@ -2,6 +2,7 @@
 /* Lots that change a matrix, and the limits that it has to keep. */
 #include "policies/adaptdl/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* 2^64 / 10 */
@@ -13,134 +14,215 @@ static uint64_t chance(double probability) {
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static void reset_rows(struct gsim_random *random, const struct pollux_problem *p, uint8_t *cell) {
-    for (uint32_t j = 0; j < p->n_jobs; j++)
-        if (gsim_random_next(random) < tenth)
-            memcpy(cell + (size_t)j * p->n_nodes, p->base + (size_t)j * p->n_nodes, p->n_nodes);
+/* Rows go back to how they are. Of a row without GPUs here and there no lot is drawn. */
+static void reset_rows(struct pollux_search *search, const struct pollux_problem *p) {
+    const struct pollux_cells *born = &search->born, *base = &p->base;
+    uint32_t a = 0, b = 0;
+    search->draft.n = 0;
+    while (a < born->n || b < base->n) {
+        uint32_t job = a < born->n ? born->cell[a].job : base->cell[b].job;
+        if (b < base->n && base->cell[b].job < job)
+            job = base->cell[b].job;
+        uint32_t n_born = pollux_row(born, a, job), n_base = pollux_row(base, b, job);
+        if (gsim_random_next(&search->random) < tenth)
+            pollux_put(&search->draft, base->cell + b, n_base);
+        else
+            pollux_put(&search->draft, born->cell + a, n_born);
+        a += n_born;
+        b += n_base;
+    }
 }
 
-static void empty_cells(struct gsim_random *random, const struct pollux_problem *p, uint8_t *cell) {
-    for (uint32_t j = 0; j < p->n_jobs; j++) {
-        if (gsim_random_next(random) >= tenth)
+static void empty_cells(struct pollux_search *search) {
+    struct pollux_cells *draft = &search->draft;
+    uint32_t n = 0;
+    for (uint32_t at = 0, end; at < draft->n; at = end) {
+        end = at + pollux_row(draft, at, draft->cell[at].job);
+        bool loses = gsim_random_next(&search->random) < tenth;
+        for (uint32_t i = at; i < end; i++)
+            if (!loses || gsim_random_next(&search->random) >= tenth)
+                draft->cell[n++] = draft->cell[i];
+    }
+    draft->n = n;
+}
+
+/* How many of n lots hit, each with that probability: the distribution is gone through until a lot
+ * is reached. */
+static uint32_t hits(struct gsim_random *random, uint32_t n, double probability) {
+    if (probability >= 1)
+        return n;
+    double misses = 1 - probability, part = 1, power = misses;
+    for (uint32_t left = n; left > 0; left /= 2, power *= power)
+        part *= left % 2 ? power : 1;
+    double lot = (double)(gsim_random_next(random) >> 11) / 9007199254740992.0; /* 2^53 */
+    uint32_t k = 0;
+    for (; k < n && lot >= part; k++) {
+        lot -= part;
+        part *= probability / misses * (n - k) / (k + 1);
+    }
+    return k;
+}
+
+static int order(uint32_t a_job, uint32_t a_node, const struct pollux_cell *b) {
+    if (a_job != b->job)
+        return a_job < b->job ? -1 : 1;
+    return a_node < b->node ? -1 : a_node > b->node;
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct pollux_cell *cell = a;
+    return order(cell->job, cell->node, b);
+}
+
+/* Whether the job has GPUs of the node among the first n cells, which are sorted. */
+static bool is_there(const struct pollux_cells *draft, uint32_t n, uint32_t job, uint32_t node) {
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        int is = order(job, node, &draft->cell[middle]);
+        if (is == 0)
+            return true;
+        if (is < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return false;
+}
+
+/* About one of the jobs that have no GPU of the node gets some, or none by the last lot. */
+static void fill_empty(struct pollux_search *search, const struct pollux_problem *p, uint32_t node,
+                       uint32_t n_sorted) {
+    struct pollux_cells *draft = &search->draft;
+    uint32_t from = draft->n, n_empty = p->n_jobs - search->by_node[1][node];
+    uint32_t n = hits(&search->random, n_empty, 1.0 / p->n_jobs);
+    while (draft->n - from < n) {
+        uint32_t job = (uint32_t)gsim_random_below(&search->random, p->n_jobs);
+        bool is_known = is_there(draft, n_sorted, job, node);
+        for (uint32_t i = from; i < draft->n; i++)
+            is_known |= draft->cell[i].job == job;
+        if (is_known)
             continue;
-        for (uint32_t n = 0; n < p->n_nodes; n++)
-            if (gsim_random_next(random) < tenth)
-                cell[(size_t)j * p->n_nodes + n] = 0;
+        uint32_t gpus = (uint32_t)gsim_random_below(&search->random, p->node_gpus[node] + 1);
+        draft->cell[draft->n++] = (struct pollux_cell){job, node, gpus};
     }
 }
 
-/* On a node with a free GPU: about one job of all, and about one of those that are there, gets
+/* Puts the cells from n on, which are in no order, to where they belong among those before. */
+static void merge(struct pollux_search *search, uint32_t n) {
+    struct pollux_cells *draft = &search->draft, *sorted = &search->born;
+    qsort(draft->cell + n, draft->n - n, sizeof *draft->cell, by_place);
+    sorted->n = 0;
+    for (uint32_t a = 0, b = n; a < n || b < draft->n;) {
+        bool takes_b = a == n || (b < draft->n && by_place(&draft->cell[b], &draft->cell[a]) < 0);
+        pollux_put(sorted, &draft->cell[takes_b ? b++ : a++], 1);
+    }
+    struct pollux_cells other = *draft;
+    *draft = *sorted;
+    *sorted = other;
+}
+
+/* On each node with a free GPU: about one job of all, and about one of those that are there, gets
  * more. */
-static void fill_node(struct gsim_random *random, const struct pollux_problem *p, uint8_t *cell,
-                      uint32_t node) {
-    uint32_t used = 0, there = 0, all = p->node_gpus[node];
-    for (uint32_t j = 0; j < p->n_jobs; j++) {
-        uint8_t gpus = cell[(size_t)j * p->n_nodes + node];
-        used += gpus;
-        there += gpus > 0;
+static void fill_nodes(struct pollux_search *search, const struct pollux_problem *p) {
+    struct pollux_cells *draft = &search->draft;
+    uint32_t *used = search->by_node[0], *there = search->by_node[1], n = draft->n;
+    memset(used, 0, p->n_nodes * sizeof *used);
+    memset(there, 0, p->n_nodes * sizeof *there);
+    for (uint32_t i = 0; i < n; i++) {
+        used[draft->cell[i].node] += draft->cell[i].gpus;
+        there[draft->cell[i].node]++;
     }
-    if (used >= all)
-        return;
-    double some = 1.0 / p->n_jobs, one = there > 0 ? 1.0 / there : 0;
-    uint64_t empty_chance = chance(some), there_chance = chance(some + one - some * one);
-    for (uint32_t j = 0; j < p->n_jobs; j++) {
-        uint8_t *gpus = &cell[(size_t)j * p->n_nodes + node];
-        if (gsim_random_next(random) <= (*gpus > 0 ? there_chance : empty_chance))
-            *gpus = (uint8_t)(*gpus + gsim_random_below(random, all - *gpus + 1));
+    double some = 1.0 / p->n_jobs;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pollux_cell *cell = &draft->cell[i];
+        uint32_t all = p->node_gpus[cell->node];
+        if (used[cell->node] >= all)
+            continue;
+        double one = 1.0 / there[cell->node];
+        if (gsim_random_next(&search->random) <= chance(some + one - some * one))
+            cell->gpus += (uint32_t)gsim_random_below(&search->random, all - cell->gpus + 1);
     }
+    for (uint32_t node = 0; node < p->n_nodes; node++)
+        if (used[node] < p->node_gpus[node])
+            fill_empty(search, p, node, n);
+    if (draft->n > n)
+        merge(search, n);
 }
 
-/* The lots come from a copy of their state, which stays in registers. */
-void pollux_mutate(struct pollux_search *search, const struct pollux_problem *p, uint8_t *cell) {
-    struct gsim_random random = search->random;
-    reset_rows(&random, p, cell);
-    empty_cells(&random, p, cell);
-    for (uint32_t node = 0; node < p->n_nodes; node++)
-        fill_node(&random, p, cell, node);
-    search->random = random;
+void pollux_mutate(struct pollux_search *search, const struct pollux_problem *p) {
+    reset_rows(search, p);
+    empty_cells(search);
+    fill_nodes(search, p);
 }
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-/* The first row from `job` on that has a GPU: most have none. */
-static uint32_t next_row(const struct pollux_problem *p, const uint8_t *cell, uint32_t job) {
-    size_t at = (size_t)job * p->n_nodes, size = (size_t)p->n_jobs * p->n_nodes;
-    uint64_t word = 0;
-    for (; at + sizeof word <= size; at += sizeof word) {
-        memcpy(&word, cell + at, sizeof word);
-        if (word != 0)
-            break;
+/* The GPUs and nodes of a row. */
+static struct pollux_cell sum_of(const struct pollux_cell *row, uint32_t n) {
+    struct pollux_cell sum = {.job = row->job};
+    for (uint32_t i = 0; i < n; i++) {
+        sum.gpus += row[i].gpus;
+        sum.node += row[i].gpus > 0;
     }
-    while (at < size && cell[at] == 0)
-        at++;
-    return at < size ? (uint32_t)(at / p->n_nodes) : p->n_jobs;
-}
-
-static uint32_t nodes_of(const uint8_t *row, uint32_t n_nodes) {
-    uint32_t nodes = 0;
-    for (uint32_t n = 0; n < n_nodes; n++)
-        nodes += row[n] > 0;
-    return nodes;
+    return sum;
 }
 
 /* Of the jobs on several nodes, the first one stays on each node. */
-static void part_spread(struct pollux_search *search, const struct pollux_problem *p,
-                        uint8_t *cell) {
-    uint32_t *is_taken = search->scratch;
-    memset(is_taken, 0, p->n_nodes * sizeof *is_taken);
-    for (uint32_t j = 0; j < p->n_jobs; j++) {
-        uint8_t *row = cell + (size_t)j * p->n_nodes;
-        if (nodes_of(row, p->n_nodes) < 2)
-            continue;
-        for (uint32_t n = 0; n < p->n_nodes; n++) {
-            if (row[n] > 0 && is_taken[n])
-                row[n] = 0;
-            is_taken[n] |= row[n] > 0;
-        }
+static void part_spread(struct pollux_cell *row, uint32_t n, uint32_t *is_taken) {
+    if (sum_of(row, n).node < 2)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_taken[row[i].node])
+            row[i].gpus = 0;
+        is_taken[row[i].node] |= row[i].gpus > 0;
     }
 }
 
 /* Takes GPUs beyond a job's limits from nodes by lot. */
-static void cut_row(struct pollux_search *search, const struct pollux_problem *p, uint32_t job,
-                    uint8_t *row) {
-    uint32_t gpus = 0, nodes = 0, *order = search->scratch;
-    for (uint32_t n = 0; n < p->n_nodes; n++) {
-        gpus += row[n];
-        nodes += row[n] > 0;
-    }
-    if (gpus <= p->most[job] && nodes <= p->most_nodes)
+static void cut_row(struct pollux_search *search, const struct pollux_problem *p,
+                    struct pollux_cell *row, uint32_t n) {
+    uint32_t *turn = search->order, gpus = 0, nodes = 0, most = p->most[row->job];
+    struct pollux_cell sum = sum_of(row, n);
+    if (sum.gpus <= most && sum.node <= p->most_nodes)
         return;
-    for (uint32_t n = 0; n < p->n_nodes; n++) {
-        uint32_t at = (uint32_t)gsim_random_below(&search->random, n + 1);
-        order[n] = order[at];
-        order[at] = n;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = (uint32_t)gsim_random_below(&search->random, i + 1);
+        turn[i] = turn[at];
+        turn[at] = i;
     }
-    gpus = nodes = 0;
-    for (uint32_t i = 0; i < p->n_nodes; i++) {
-        uint32_t left = nodes < p->most_nodes ? p->most[job] - gpus : 0;
-        uint8_t *here = &row[order[i]];
-        *here = *here > left ? (uint8_t)left : *here;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t left = nodes < p->most_nodes ? most - gpus : 0;
+        uint32_t *here = &row[turn[i]].gpus;
+        *here = *here > left ? left : *here;
         gpus += *here;
         nodes += *here > 0;
     }
 }
 
-static void cut_nodes(struct pollux_search *search, const struct pollux_problem *p, uint8_t *cell) {
-    uint32_t *left = search->scratch;
+/* A node has as many GPUs as it has: later jobs get those that earlier ones leave. */
+static void cut_nodes(const struct pollux_cells *draft, const struct pollux_problem *p,
+                      uint32_t *left, struct pollux_cells *into) {
     memcpy(left, p->node_gpus, p->n_nodes * sizeof *left);
-    for (uint32_t j = next_row(p, cell, 0); j < p->n_jobs; j = next_row(p, cell, j + 1)) {
-        uint8_t *row = cell + (size_t)j * p->n_nodes;
-        for (uint32_t n = 0; n < p->n_nodes; n++) {
-            row[n] = row[n] > left[n] ? (uint8_t)left[n] : row[n];
-            left[n] -= row[n];
-        }
+    into->n = 0;
+    for (uint32_t i = 0; i < draft->n; i++) {
+        struct pollux_cell cell = draft->cell[i];
+        cell.gpus = cell.gpus > left[cell.node] ? left[cell.node] : cell.gpus;
+        left[cell.node] -= cell.gpus;
+        if (cell.gpus > 0)
+            pollux_put(into, &cell, 1);
     }
 }
 
-void pollux_repair(struct pollux_search *search, const struct pollux_problem *p, uint8_t *cell) {
-    if (p->avoids)
-        part_spread(search, p, cell);
-    for (uint32_t j = next_row(p, cell, 0); j < p->n_jobs; j = next_row(p, cell, j + 1))
-        cut_row(search, p, j, cell + (size_t)j * p->n_nodes);
-    cut_nodes(search, p, cell);
+void pollux_repair(struct pollux_search *search, const struct pollux_problem *p,
+                   struct pollux_cells *into) {
+    struct pollux_cells *draft = &search->draft;
+    memset(search->by_node[0], 0, p->n_nodes * sizeof *search->by_node[0]);
+    for (uint32_t at = 0, n; at < draft->n; at += n) {
+        n = pollux_row(draft, at, draft->cell[at].job);
+        if (p->avoids)
+            part_spread(draft->cell + at, n, search->by_node[0]);
+        cut_row(search, p, draft->cell + at, n);
+    }
+    cut_nodes(draft, p, search->by_node[0], into);
 }

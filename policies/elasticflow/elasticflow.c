@@ -13,7 +13,8 @@
  * after level, to jobs that have none yet, then where a further level raises the GPU time of a job
  * least. A job that misses its deadline after all, and one without a deadline, lives on the rest.
  *
- * reference=elasticflow copies the simulator's loop (reference.c). */
+ * reference=elasticflow copies the simulator's loop (reference.c). Of its baselines, edf, las and
+ * gandiva are modes; themis and chronus, which asks Gurobi, are not modelled. */
 #include "policies/elasticflow/loop.h"
 #include "policies/elasticflow/place.h"
 #include "policies/elasticflow/promise.h"

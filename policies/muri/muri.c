@@ -8,7 +8,9 @@
  * least GPU time first. Neither keeps a job that runs before one that comes before it in the order:
  * jobs change places at every event, and pay for it as preempt= says.
  * rule=in-order packs the jobs that have had the least GPU time, in that order, without a matching.
- * The other rules are those that Muri is compared with in its simulator.
+ * The other rules are those that Muri is compared with in its simulator. The simulator's three
+ * queues of GPU time (3250 and 7200 s) are of rule=queues alone: its muri-l has none, as its ends
+ * say (elastic/muri).
  *
  * How fast a packing is, the model says (models/jobs/interleaving.c); what a start and a restart
  * take, the device. A job of which the trace does not give the stages has its GPUs to itself.
