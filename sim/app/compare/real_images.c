@@ -31,8 +31,8 @@ static double keys_say(const struct gsim_real *r, enum gsim_real_image_way way, 
     return ((double)value[ways[way].fixed] + gib * (double)value[ways[way].per_gib]) / 1e9;
 }
 
-static void add(const struct gsim_real *r, uint32_t job, enum gsim_real_image_way way, int64_t ns,
-                struct gsim_real_images *line) {
+static void add_copy(const struct gsim_real *r, uint32_t job, enum gsim_real_image_way way,
+                     int64_t ns, struct gsim_real_images *line) {
     const struct gsim_trace *trace = &r->setup->trace;
     int64_t bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job);
     double gib = bytes > 0 ? (double)bytes / (double)GSIM_GIB : 0, s = (double)ns / 1e9;
@@ -47,8 +47,8 @@ static void add(const struct gsim_real *r, uint32_t job, enum gsim_real_image_wa
 }
 
 /* A copy that ends otherwise (the job has left, say) is none. */
-static void follow(const struct gsim_real *r, const struct gsim_note *note, struct state *state,
-                   struct gsim_real_images lines[GSIM_REAL_IMAGE_WAYS]) {
+static void follow_copy(const struct gsim_real *r, const struct gsim_note *note,
+                        struct state *state, struct gsim_real_images lines[GSIM_REAL_IMAGE_WAYS]) {
     int64_t took_ns = note->time_ns - state->since_ns;
     uint32_t job = (uint32_t)note->job;
     switch ((int)note->kind) {
@@ -58,7 +58,7 @@ static void follow(const struct gsim_real *r, const struct gsim_note *note, stru
         break;
     case GSIM_NOTE_STOPPED:
         if (state->at == GOES_OUT)
-            add(r, job, GSIM_REAL_OUT, took_ns, &lines[GSIM_REAL_OUT]);
+            add_copy(r, job, GSIM_REAL_OUT, took_ns, &lines[GSIM_REAL_OUT]);
         state->at = state->at == GOES_OUT ? HELD : ON_GPU;
         break;
     case GSIM_NOTE_START:
@@ -67,7 +67,7 @@ static void follow(const struct gsim_real *r, const struct gsim_note *note, stru
         break;
     case GSIM_NOTE_RUNNING:
         if (state->at == COMES_BACK)
-            add(r, job, GSIM_REAL_BACK, took_ns, &lines[GSIM_REAL_BACK]);
+            add_copy(r, job, GSIM_REAL_BACK, took_ns, &lines[GSIM_REAL_BACK]);
         state->at = ON_GPU;
         break;
     default:
@@ -79,8 +79,8 @@ static void follow(const struct gsim_real *r, const struct gsim_note *note, stru
 
 /* The line through all copies by least squares; where all are of as much memory, or none takes
  * longer for having more, the fixed part is that of the keys, or all of the time. */
-static void fit(const struct gsim_real *r, enum gsim_real_image_way way,
-                const struct gsim_real_images *line, double *fixed_s, double *per_gib_s) {
+static void fit_copies(const struct gsim_real *r, enum gsim_real_image_way way,
+                       const struct gsim_real_images *line, double *fixed_s, double *per_gib_s) {
     double n = line->n, spread = n * line->xx - line->x * line->x;
     *fixed_s = keys_say(r, way, 0);
     if (spread > 1e-9 * n * line->xx) {
@@ -91,12 +91,12 @@ static void fit(const struct gsim_real *r, enum gsim_real_image_way way,
     *per_gib_s = line->x > 0 ? (line->y - n * *fixed_s) / line->x : 0;
 }
 
-static void print_way(const struct gsim_real *r, enum gsim_real_image_way way,
-                      const struct gsim_real_images *line) {
+static void print_copies(const struct gsim_real *r, enum gsim_real_image_way way,
+                         const struct gsim_real_images *line) {
     double fixed_s, per_gib_s, mean_s = line->y / line->n, keys_s = line->keys_y / line->n;
     if (!gsim_real_is_notable(mean_s, keys_s))
         return;
-    fit(r, way, line, &fixed_s, &per_gib_s);
+    fit_copies(r, way, line, &fixed_s, &per_gib_s);
     fprintf(r->cli->io->out,
             "To %s the driver took %.3f s (mean of %u), by the device's keys %.3f s: --set "
             "%s=%.0fms --set %s=%.0fms takes that over.\n",
@@ -112,12 +112,12 @@ enum gsim_status gsim_real_measure_images(struct gsim_real *r) {
     memset(state, 0, n_jobs * sizeof *state);
     for (const struct gsim_note *note = r->notes; note < r->notes + r->n_notes; note++)
         if (note->job >= 0 && note->job < (int64_t)n_jobs)
-            follow(r, note, &state[note->job], r->images);
+            follow_copy(r, note, &state[note->job], r->images);
     return GSIM_OK;
 }
 
 void gsim_real_print_images(const struct gsim_real *r) {
     for (int way = 0; way < GSIM_REAL_IMAGE_WAYS; way++)
         if (r->images[way].n > 0)
-            print_way(r, (enum gsim_real_image_way)way, &r->images[way]);
+            print_copies(r, (enum gsim_real_image_way)way, &r->images[way]);
 }
