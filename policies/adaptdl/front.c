@@ -9,7 +9,7 @@
 enum { MOST = 2 * POLLUX_POPULATION };
 static const double endless = 1e14; /* the room of the outermost ones */
 
-typedef bool order(const struct pollux_one *a, const struct pollux_one *b);
+typedef bool ranks_before(const struct pollux_one *a, const struct pollux_one *b);
 
 static bool costs_less(const struct pollux_one *a, const struct pollux_one *b) {
     return a->cost[0] != b->cost[0] ? a->cost[0] < b->cost[0] : a->cost[1] < b->cost[1];
@@ -20,13 +20,13 @@ static bool is_less_crowded(const struct pollux_one *a, const struct pollux_one 
 }
 
 /* Equal ones stay in order. */
-static void sort(struct pollux_one **one, uint32_t n, order *is_before) {
+static void sort_ones(struct pollux_one **one, uint32_t n, ranks_before *is_before) {
     struct pollux_one *room[MOST];
     if (n < 2)
         return;
     uint32_t half = n / 2, a = 0, b = half;
-    sort(one, half, is_before);
-    sort(one + half, n - half, is_before);
+    sort_ones(one, half, is_before);
+    sort_ones(one + half, n - half, is_before);
     for (uint32_t i = 0; i < n; i++) {
         bool takes_b = b < n && (a == half || is_before(one[b], one[a]));
         room[i] = one[takes_b ? b++ : a++];
@@ -89,7 +89,7 @@ static void choose(struct pollux_search *search, struct pollux_one **front, uint
         front[at] = front[i - 1];
         front[i - 1] = one;
     }
-    sort(front, n, is_less_crowded);
+    sort_ones(front, n, is_less_crowded);
 }
 
 /* Puts ranks one after the other; those of one stay in order. */
@@ -110,7 +110,7 @@ void pollux_survive(struct pollux_search *search) {
     uint32_t end[MOST], n = search->n, n_stay = n < POLLUX_POPULATION ? n : POLLUX_POPULATION;
     for (uint32_t i = 0; i < n; i++)
         one[i] = &search->one[i];
-    sort(one, n, costs_less);
+    sort_ones(one, n, costs_less);
     rank(one, n);
     by_rank(one, n, end);
     for (uint32_t r = 0, from = 0; from < n_stay; from = end[r++]) {
