@@ -68,7 +68,7 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
         job->per_s[type] = gsim_rounds_per_s(rate);
         by_columns[type] = (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
         has_table |= rate.digits > 0 || rate.pace_q32 == 0;
-        can_run |= rate.pace_q32 > 0;
+        can_run |= rate.pace_q32 > 0 && gavel->n_gpus[type] >= job->gpus;
     }
     if (!has_table && !gavel_counts_iterations(gavel))
         in_trace = 1;
@@ -80,12 +80,13 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
                                 "reference=gavel counts iterations: job '%s' needs a row in "
                                 "--rates, and a number of iterations",
                                 gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
-    else if (!can_run)
+    else if (!can_run && ctx->status == GSIM_OK)
         ctx->status =
-            gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
-                      "gavel: by the table of speeds, job '%s' cannot run on %u GPUs of "
-                      "any type of the cluster: it has rows of 0 there, or the least "
-                      "part of a host that falls to a GPU is too small",
+            gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path,
+                      gsim_trace_line(ctx->view->trace, ctx->view->jobs.index[job->slot]),
+                      "gavel: by the table of speeds, job '%s' cannot run on %u GPUs of any type "
+                      "of the cluster that has them: it has rows of 0 there, or the least part of "
+                      "a host that falls to a GPU is too small",
                       gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]), job->gpus);
 }
 

@@ -156,12 +156,17 @@ static double beside_per_s(struct gsim_ctx *ctx, const struct gavel_job *job,
                                                                 .beside = other->slot + 1}));
 }
 
-/* Both jobs' speeds beside each other, by type. Whether there is a type on which both run. */
+/* Both jobs' speeds beside each other, by type. Whether there is a type on which both run. They do
+ * not where one of them cannot run alone, whatever the table says of it beside others: one of two
+ * jobs ends last. The reference's program looks at the speed beside the other job alone. */
 static bool find_speeds(struct gsim_ctx *ctx, const struct gavel *gavel, const uint32_t *member,
                         double per_s[2][GSIM_ROUND_TYPES]) {
     const struct gavel_job *first = &gavel->job[member[0]], *second = &gavel->job[member[1]];
     bool runs = false;
     for (uint32_t type = 0; type < gavel->n_types; type++) {
+        per_s[0][type] = per_s[1][type] = 0;
+        if (!gavel->is_reference && !(first->per_s[type] > 0 && second->per_s[type] > 0))
+            continue;
         per_s[0][type] = beside_per_s(ctx, first, second, type);
         per_s[1][type] = beside_per_s(ctx, second, first, type);
         runs |= per_s[0][type] > 0 && per_s[1][type] > 0;
@@ -231,8 +236,7 @@ static bool share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
     if (!gavel->has_jobs)
         gavel->first_s = gavel->now_s;
     gavel->has_jobs = gavel->rounds.n > 0;
-    if (!gavel->is_due || is_too_soon(gavel, since_s) ||
-        (!gavel->has_jobs && !gavel->is_reference))
+    if (!gavel->is_due || is_too_soon(gavel, since_s) || (!gavel->has_jobs && !gavel->is_reference))
         return true;
     gsim_rounds_settle(&gavel->rounds, since_s);
     gavel->reset_s = gavel->now_s;

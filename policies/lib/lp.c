@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tableau holds, for each basic variable, what one unit of each other variable takes from it;
- * an exchange swaps a column with a row in place. Every row has a slack of its own that makes it an
- * equation: at least 0, or exactly 0. The slacks are the first basis; phase 1 maximises minus the
- * sum by which basic variables lie outside their bounds, phase 2 the gain. */
+/* The tableau (lp_tableau.h) holds, for each basic variable, what one unit of each other variable
+ * takes from it; an exchange swaps a column with a row in place. Every row has a slack of its own
+ * that makes it an equation: at least 0, or exactly 0. The slacks are the first basis; phase 1
+ * maximises minus the sum by which basic variables lie outside their bounds, phase 2 the gain. */
 #include "policies/lib/lp.h"
 
 #include <assert.h>
 #include <string.h>
+
+#include "policies/lib/lp_tableau.h"
 
 _Static_assert(FLT_EVAL_METHOD == 0, "double is computed as double: x87 would give other bytes");
 
@@ -17,8 +19,10 @@ _Static_assert(FLT_EVAL_METHOD == 0, "double is computed as double: x87 would gi
 enum { IDLE_MOST = 40, SCALING_PASSES = 3, REBUILDS = 3, NO_ROW = -1, FLIP = -2 };
 
 struct gsim_lp_work {
-    double *t; /* n_rows + 1 rows of n_columns + 1; the last row is minus the gain, the last column
-                * what basic variables are when all others are 0 */
+    /* n_rows + 1 rows of n_open + 1 columns; the last row is minus the gain, the last column what
+     * basic variables are when all others are 0. */
+    struct gsim_tableau t;
+    uint32_t *open, n_open; /* the columns that are not fixed at 0, which never enter */
     double *beta; /* value of each row's basic variable */
     double *range; /* upper bound of a variable: columns first, then slacks */
     double *score; /* gain of a unit of each column, in this phase */
@@ -29,12 +33,8 @@ struct gsim_lp_work {
     uint32_t n_idle;
 };
 
-static uint64_t stride(const struct gsim_lp *lp) {
-    return (uint64_t)lp->n_columns + 1;
-}
-
 static double *row_of(const struct gsim_lp *lp, uint32_t row) {
-    return lp->work->t + row * stride(lp);
+    return gsim_tableau_row(&lp->work->t, row);
 }
 
 static double size_of(double value) {
@@ -65,7 +65,7 @@ static bool grow_columns(struct gsim_lp *lp, uint32_t n) {
     return grow(lp, &lp->gain, n, sizeof *lp->gain) && grow(lp, &lp->upper, n, sizeof *lp->upper) &&
            grow(lp, &lp->x, n, sizeof *lp->x) && grow(lp, &w->score, n, sizeof *w->score) &&
            grow(lp, &w->column_scale, n, sizeof *w->column_scale) &&
-           grow(lp, &w->other, n, sizeof *w->other);
+           grow(lp, &w->open, n, sizeof *w->open) && grow(lp, &w->other, n, sizeof *w->other);
 }
 
 /* Room doubles, so that programmes that get larger by and by are not copied each time. */
@@ -82,11 +82,11 @@ static bool grow_all(struct gsim_lp *lp, uint32_t n_rows, uint32_t n_columns) {
         lp->room_rows = rows;
         lp->room_columns = columns;
     }
-    uint64_t cells = ((uint64_t)n_rows + 1) * ((uint64_t)n_columns + 1);
+    uint64_t cells = (uint64_t)n_rows * n_columns + 1;
     if (cells <= lp->room)
         return true;
     cells += cells / 2;
-    if (!grow(lp, &lp->entry, cells, sizeof *lp->entry) || !grow(lp, &w->t, cells, sizeof *w->t))
+    if (!grow(lp, &lp->entry, cells, sizeof *lp->entry))
         return false;
     lp->room = cells;
     return true;
@@ -211,23 +211,33 @@ static void set_ranges(struct gsim_lp *lp) {
     w->tolerance = FEASIBLE * most;
 }
 
+/* Lists the columns that may become more than 0. */
+static void find_open(struct gsim_lp *lp) {
+    struct gsim_lp_work *w = lp->work;
+    w->n_open = 0;
+    for (uint32_t c = 0; c < lp->n_columns; c++)
+        if (w->range[c] != 0)
+            w->open[w->n_open++] = c;
+}
+
 /* Fills the tableau with the slacks as basis. */
 static void fill(struct gsim_lp *lp) {
     struct gsim_lp_work *w = lp->work;
+    gsim_tableau_forget(&w->t);
     for (uint32_t row = 0; row < lp->n_rows; row++) {
         const double *entry = lp->entry + (uint64_t)row * lp->n_columns;
         double *t = row_of(lp, row), factor = factor_of(lp, row);
-        for (uint32_t c = 0; c < lp->n_columns; c++)
-            t[c] = entry[c] * w->column_scale[c] * factor;
-        t[lp->n_columns] = lp->bound[row] * factor;
+        for (uint32_t c = 0; c < w->n_open; c++)
+            t[c] = entry[w->open[c]] * w->column_scale[w->open[c]] * factor;
+        t[w->n_open] = lp->bound[row] * factor;
         w->basic[row] = lp->n_columns + row;
     }
     double *gain = row_of(lp, lp->n_rows);
-    for (uint32_t c = 0; c < lp->n_columns; c++) {
-        gain[c] = -lp->gain[c] * w->column_scale[c] * w->gain_scale;
-        w->other[c] = c;
+    for (uint32_t c = 0; c < w->n_open; c++) {
+        gain[c] = -lp->gain[w->open[c]] * w->column_scale[w->open[c]] * w->gain_scale;
+        w->other[c] = w->open[c];
     }
-    gain[lp->n_columns] = 0;
+    gain[w->n_open] = 0;
 }
 
 /* Sets basic variables to what the others leave them. */
@@ -235,34 +245,18 @@ static void set_values(struct gsim_lp *lp) {
     struct gsim_lp_work *w = lp->work;
     for (uint32_t row = 0; row < lp->n_rows; row++) {
         const double *t = row_of(lp, row);
-        double value = t[lp->n_columns];
-        for (uint32_t c = 0; c < lp->n_columns; c++)
+        double value = t[w->n_open];
+        for (uint32_t c = 0; c < w->n_open; c++)
             if (w->is_at_upper[w->other[c]])
                 value -= t[c] * w->range[w->other[c]];
         w->beta[row] = value;
     }
 }
 
-/* Takes a multiple of the pivot's row from a row; the sum runs over all columns alike. */
-static void eliminate(double *restrict t, const double *restrict pivot, uint32_t column,
-                      uint64_t n) {
-    double factor = t[column];
-    if (factor == 0)
-        return;
-    t[column] = 0;
-    for (uint64_t c = 0; c < n; c++)
-        t[c] -= factor * pivot[c];
-}
-
+/* The column is the last that was asked for. */
 static void exchange(struct gsim_lp *lp, uint32_t row, uint32_t column) {
     struct gsim_lp_work *w = lp->work;
-    double *pivot = row_of(lp, row), by = pivot[column];
-    for (uint64_t c = 0; c < stride(lp); c++)
-        pivot[c] /= by;
-    pivot[column] = 1 / by;
-    for (uint32_t i = 0; i <= lp->n_rows; i++)
-        if (i != row)
-            eliminate(row_of(lp, i), pivot, column, stride(lp));
+    gsim_tableau_exchange(&w->t, row, column);
     uint32_t leaves = w->basic[row];
     w->basic[row] = w->other[column];
     w->other[column] = leaves;
@@ -287,21 +281,23 @@ static int side_of(const struct gsim_lp_work *w, uint32_t row) {
 static bool score_feasibility(struct gsim_lp *lp) {
     struct gsim_lp_work *w = lp->work;
     bool is_outside = false;
-    for (uint32_t c = 0; c < lp->n_columns; c++)
+    for (uint32_t c = 0; c < w->n_open; c++)
         w->score[c] = 0;
     for (uint32_t row = 0; row < lp->n_rows; row++) {
         int side = side_of(w, row);
+        if (side == 0)
+            continue;
         const double *t = row_of(lp, row);
-        for (uint32_t c = 0; c < lp->n_columns && side != 0; c++)
+        for (uint32_t c = 0; c < w->n_open; c++)
             w->score[c] += side < 0 ? -t[c] : t[c];
-        is_outside |= side != 0;
+        is_outside = true;
     }
     return is_outside;
 }
 
 static void score_gain(struct gsim_lp *lp) {
     const double *gain = row_of(lp, lp->n_rows);
-    for (uint32_t c = 0; c < lp->n_columns; c++)
+    for (uint32_t c = 0; c < lp->work->n_open; c++)
         lp->work->score[c] = -gain[c];
 }
 
@@ -311,7 +307,7 @@ static int64_t choose_column(const struct gsim_lp *lp) {
     bool is_first = is_idle(lp);
     int64_t chosen = -1;
     double most = WORTHWHILE;
-    for (uint32_t c = 0; c < lp->n_columns; c++) {
+    for (uint32_t c = 0; c < w->n_open; c++) {
         uint32_t variable = w->other[c];
         double gain = w->is_at_upper[variable] ? -w->score[c] : w->score[c];
         if (gain <= WORTHWHILE || w->range[variable] == 0)
@@ -351,11 +347,11 @@ static bool limit(const struct gsim_lp_work *w, uint32_t row, double slope, doub
 }
 
 /* The farthest step by which no variable misses a bound by more than the tolerance. */
-static double farthest(const struct gsim_lp *lp, uint32_t column, double direction, double slack) {
+static double farthest(const struct gsim_lp *lp, double range, double direction, double slack) {
     struct step step;
-    double least = lp->work->range[lp->work->other[column]];
+    double least = range;
     for (uint32_t row = 0; row < lp->n_rows; row++) {
-        double slope = row_of(lp, row)[column] * direction;
+        double slope = lp->work->t.column[row] * direction;
         if (size_of(slope) > SOLID && limit(lp->work, row, slope, slack, &step) &&
             step.length < least)
             least = step.length;
@@ -365,14 +361,13 @@ static double farthest(const struct gsim_lp *lp, uint32_t column, double directi
 
 /* Of the rows that limit the step, the one with the largest pivot; in a run of idle steps, the
  * variable with the smallest number. */
-static struct step choose_row(const struct gsim_lp *lp, uint32_t column, double direction) {
+static struct step choose_row(const struct gsim_lp *lp, double range, double direction) {
     const struct gsim_lp_work *w = lp->work;
     bool is_first = is_idle(lp);
-    double most = 0, reach = farthest(lp, column, direction, is_first ? 0 : w->tolerance);
-    double range = w->range[w->other[column]];
+    double most = 0, reach = farthest(lp, range, direction, is_first ? 0 : w->tolerance);
     struct step chosen = {.length = range, .row = range < GSIM_LP_NO_BOUND ? FLIP : NO_ROW}, step;
     for (uint32_t row = 0; row < lp->n_rows; row++) {
-        double slope = row_of(lp, row)[column] * direction;
+        double slope = w->t.column[row] * direction;
         if (size_of(slope) <= SOLID || !limit(w, row, slope, 0, &step) || step.length > reach)
             continue;
         bool is_better = chosen.row < 0 ||
@@ -395,7 +390,7 @@ static void take_step(struct gsim_lp *lp, uint32_t column, double direction,
     uint32_t variable = w->other[column];
     double from = w->is_at_upper[variable] ? w->range[variable] : 0;
     for (uint32_t row = 0; row < lp->n_rows; row++)
-        w->beta[row] -= row_of(lp, row)[column] * direction * step->length;
+        w->beta[row] -= w->t.column[row] * direction * step->length;
     if (step->row == FLIP) {
         w->is_at_upper[variable] = !w->is_at_upper[variable];
         return;
@@ -419,8 +414,10 @@ static enum gsim_lp_end improve(struct gsim_lp *lp) {
     int64_t column = choose_column(lp);
     if (column < 0)
         return is_outside ? GSIM_LP_INFEASIBLE : GSIM_LP_OPTIMAL;
-    double direction = w->is_at_upper[w->other[column]] ? -1 : 1;
-    struct step step = choose_row(lp, (uint32_t)column, direction);
+    uint32_t enters = w->other[column];
+    double direction = w->is_at_upper[enters] ? -1 : 1;
+    gsim_tableau_ask(&w->t, (uint32_t)column);
+    struct step step = choose_row(lp, w->range[enters], direction);
     if (step.row == NO_ROW)
         return is_outside ? GSIM_LP_STUCK : GSIM_LP_UNBOUNDED;
     w->n_idle = step.length > w->tolerance ? 0 : w->n_idle + 1;
@@ -450,11 +447,13 @@ static void put_value(struct gsim_lp *lp, uint32_t variable, double value) {
 static void read_answer(struct gsim_lp *lp) {
     struct gsim_lp_work *w = lp->work;
     const double *gain = row_of(lp, lp->n_rows);
+    for (uint32_t c = 0; c < lp->n_columns; c++)
+        lp->x[c] = 0;
     for (uint32_t row = 0; row < lp->n_rows; row++) {
         put_value(lp, w->basic[row], w->beta[row]);
         lp->price[row] = 0;
     }
-    for (uint32_t c = 0; c < lp->n_columns; c++) {
+    for (uint32_t c = 0; c < w->n_open; c++) {
         uint32_t variable = w->other[c], row = variable - lp->n_columns;
         put_value(lp, variable, w->is_at_upper[variable] ? w->range[variable] : 0);
         if (variable >= lp->n_columns)
@@ -506,8 +505,9 @@ static bool is_certified(const struct gsim_lp *lp) {
 static int64_t row_to_leave(const struct gsim_lp *lp, uint32_t column, const bool *is_basic) {
     int64_t chosen = -1;
     double most = SOLID;
+    gsim_tableau_ask(&lp->work->t, column);
     for (uint32_t row = 0; row < lp->n_rows; row++) {
-        double size = size_of(row_of(lp, row)[column]);
+        double size = size_of(lp->work->t.column[row]);
         if (!is_basic[lp->work->basic[row]] && size > most) {
             most = size;
             chosen = row;
@@ -525,8 +525,8 @@ static bool rebuild(struct gsim_lp *lp) {
     for (uint32_t row = 0; row < lp->n_rows; row++)
         is_basic[w->basic[row]] = true;
     fill(lp);
-    for (uint32_t c = 0; c < lp->n_columns; c++) {
-        int64_t row = is_basic[c] ? row_to_leave(lp, c, is_basic) : -1;
+    for (uint32_t c = 0; c < w->n_open; c++) {
+        int64_t row = is_basic[w->open[c]] ? row_to_leave(lp, c, is_basic) : -1;
         if (row >= 0)
             exchange(lp, (uint32_t)row, c);
     }
@@ -549,6 +549,10 @@ enum gsim_lp_end gsim_lp_solve(struct gsim_lp *lp) {
     lp->n_exchanges = 0;
     scale(lp);
     set_ranges(lp);
+    find_open(lp);
+    lp->work->t.arena = lp->arena;
+    if (!gsim_tableau_begin(&lp->work->t, lp->n_rows + 1, lp->work->n_open + 1))
+        return GSIM_LP_NO_MEMORY;
     fill(lp);
     set_values(lp);
     for (int i = 0; i < REBUILDS; i++) {

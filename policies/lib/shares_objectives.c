@@ -245,7 +245,9 @@ static bool can_end(struct gsim_shares *s, struct gsim_share_target *target, dou
 
 /* Gavel's program (scheduler/policies/min_total_duration.py) looks for the time by halves, between
  * 100 s and a million, then ten, until the halves are 5 % apart: it asks ECOS each time for shares
- * with which all jobs end by then. It ends with those of the shortest time that had any. */
+ * with which all jobs end by then. It ends with those of the shortest time that had any. Where the
+ * path does not find them, those of the least time stay: rounding keeps it from their end, or makes
+ * demands that can be met look as if they could not, since its tolerances are no part of them. */
 static enum gsim_lp_end try_ends(struct gsim_shares *s, struct gsim_share_target *target,
                                  double least_s) {
     const double longest = 1e300;
@@ -263,7 +265,7 @@ static enum gsim_lp_end try_ends(struct gsim_shares *s, struct gsim_share_target
         return GSIM_LP_INFEASIBLE;
     enum gsim_lp_end end = end_by(s, target, by_s);
     s->value = by_s;
-    return end;
+    return end == GSIM_LP_NO_MEMORY ? end : GSIM_LP_OPTIMAL;
 }
 
 enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *s, bool is_tried) {
@@ -276,8 +278,7 @@ enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *s, bool is_tried) {
     enum gsim_lp_end end = find_least(s, target, longest_s);
     if (end != GSIM_LP_OPTIMAL || !is_tried)
         return give_up(s, target, end);
-    end = try_ends(s, target, s->value);
-    return give_up(s, target, end == GSIM_LP_STUCK ? GSIM_LP_OPTIMAL : end);
+    return give_up(s, target, try_ends(s, target, s->value));
 }
 
 /* --- finish-time fairness --------------------------------------------------------------------- */

@@ -480,6 +480,24 @@ ends "jobs wait for a host with memory enough" "6.000000000 12.000000000" \
     --rates "$tmp/one_host.csv" --cluster "$tmp/hosts.ini" "$tmp/trace.csv"
 expect "gavel looks at the least host of a type" 3 "gavel: by the table of speeds, job 'a' cannot run on 1 GPUs of any type" \
     "$gsim" run --policy gavel --rates "$tmp/one_host.csv" --cluster "$tmp/hosts.ini" "$tmp/trace.csv"
+printf '[node %s]\ndevice = ideal\ngpus = 1\nrates_as = %s\n' s s t t >"$tmp/two.ini"
+trace a,0,2,m,6
+table types.csv s,m,2,3 t,m,2,3
+expect "gavel: a gang for which there are GPUs enough, but of no type" 3 "asks for 2 GPUs; gavel runs a gang on one type" \
+    "$gsim" run --policy gavel --rates "$tmp/types.csv" --cluster "$tmp/two.ini" "$tmp/trace.csv"
+printf '[node u]\ndevice = ideal\ngpus = 2\nrates_as = u\n' | cat "$tmp/two.ini" - >"$tmp/three.ini"
+table types.csv s,m,2,3 t,m,2,3 u,m,2,0
+expect "gavel: a gang for which no type has both GPUs and speed" 3 "trace.csv:2: .* job 'a' cannot run on 2 GPUs of any type" \
+    "$gsim" run --policy gavel --rates "$tmp/types.csv" --cluster "$tmp/three.ini" "$tmp/trace.csv"
+# 99.9 s are less than the 100 s from which on Gavel's program tries ends; its solver's tolerances take the speed for none.
+trace a,0,1,m,9160682
+table fast.csv ideal,m,1,91686
+policy=gavel ends "makespan: an end that can be met at a speed of many iterations" "99.913640033" --set objective=makespan \
+    --set ends=tried --rates "$tmp/fast.csv" --device ideal "$tmp/trace.csv"
+trace a,0,1,m,300 b,0,1,m,300
+pairs types.csv s,m,1,,4 t,m,1,,0 s,m,1,m,3 t,m,1,m,3
+policy=gavel ends "packing=on: no pair where its jobs cannot run alone" "100.000000000 100.000000000" --set objective=max-min \
+    --set packing=on --rates "$tmp/types.csv" --cluster "$tmp/two.ini" "$tmp/trace.csv"
 # Its row of two nodes is 0: with one GPU of each node left, the gang waits for b's end.
 printf 'device,model,gpus,nodes,iterations_per_s\nideal,m,2,1,1\nideal,m,2,2,0\n' >"$tmp/nodes.csv"
 printf 'job_id,submit_s,duration_s,gpus,model,iterations\nb,0,5,1,,\nc,0,9,1,,\na,1,,2,m,3\n' >"$tmp/trace.csv"
