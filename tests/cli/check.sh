@@ -25,6 +25,7 @@ for of in srtf pages gandiva fractions; do
     for file in "$of.json" "$of.csv" "$of-timeline.json"; do
         expect "$file alone" 0 "^1 file" "$gsim" check "$tmp/$file"
     done
+    expect "$of, summary and jobs" 0 "^2 files" "$gsim" check "$tmp/$of.json" "$tmp/$of.csv"
 done
 
 # --- a database with one change breaks one law
