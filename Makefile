@@ -257,6 +257,7 @@ fuzz:
 N = 2000
 fuzz-runs: gsim
 	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --runs $(N) $(if $(FIRST),--first $(FIRST))
+	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --mixtures --runs $(N) $(if $(FIRST),--first $(FIRST))
 
 # gsim without shared libraries (tests/run.sh); gsim itself where a library has no archive here.
 $(BUILD)/tests/static: $(BUILD)/sim/app/main.o $(ARCHIVES) $(BUILD)/gsim
@@ -448,7 +449,7 @@ help:
 	@echo 'make bench      timings, as ratios; BASE=COMMIT: to those of that commit'
 	@echo 'make bench-sizes  what a job costs by policy, GPUs, load and number of jobs'
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
-	@echo 'make fuzz-runs  random runs under the laws of any run, N=2000 of them'
+	@echo 'make fuzz-runs  random runs under the laws of any run, N=2000 of each of two kinds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make python     the Python package, in python/gsim (PYTHON=python3)'
 	@echo 'make deb        Debian packages, in build/deb'

@@ -128,7 +128,10 @@ title "random runs"
 for build in $BUILDS; do
     case $build in
     *-san-*) suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 25 --first 900000 ;;
-    "${BUILDS%% *}") suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --runs 200 --first 900000 ;;
+    "${BUILDS%% *}")
+        suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --runs 200 --first 900000
+        suite "$build random mixtures" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --mixtures --runs 100 --first 1
+        ;;
     esac
 done
 suite "what random runs never draw" "${PYTHON:-python3}" tests/fuzz/undrawn.py "$started"

@@ -423,7 +423,8 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
         arbiter->is_ahead_valid = false;
     } else if (committed->now_ns < now_ns) {
         run_to(arbiter, committed, now_ns);
-        if (committed->is_approximate) /* it may have skipped elsewhere than the state ahead */
+        /* it may have skipped elsewhere than the state ahead; spans until now it has told itself */
+        if (committed->is_approximate || committed->spans)
             arbiter->is_ahead_valid = false;
     }
     committed->now_ns = now_ns;

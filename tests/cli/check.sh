@@ -25,6 +25,7 @@ for of in srtf pages gandiva fractions; do
     for file in "$of.json" "$of.csv" "$of-timeline.json"; do
         expect "$file alone" 0 "^1 file" "$gsim" check "$tmp/$file"
     done
+    expect "$of, summary and jobs" 0 "^2 files" "$gsim" check "$tmp/$of.json" "$tmp/$of.csv"
 done
 
 # --- a database with one change breaks one law
@@ -57,6 +58,12 @@ grep -v '"pid":12,"tid":1,' "$tmp/srtf-timeline.json" >"$tmp/fewer.json"
 expect "a gang without one of its GPUs" 1 "job '.*' was running on [0-9]* GPUs at .* s and asks for" "$gsim" check "$tmp/srtf.db" "$tmp/fewer.json"
 sed 's/"pid":12,"tid":1,/"pid":11,"tid":99,/' "$tmp/fractions-timeline.json" >"$tmp/crowded.json"
 expect "two jobs on one GPU" 1 "jobs held more than all of GPU 1" "$gsim" check "$tmp/fractions.db" "$tmp/crowded.json"
+sed '/"cat":"slice"/{p;s/"tid":1000001/"tid":1000009/;}' "$tmp/pages-timeline.json" >"$tmp/twice.json"
+expect "a slice that is there twice" 1 "job '.*' has a second slice of GPU 0 at" "$gsim" check "$tmp/pages.db" "$tmp/twice.json"
+# Jobs in turns on two GPUs: one ends while the other GPU's job would go on to what comes next for it.
+printf 'job_id,submit_s,gpus,mem_gib,duration_s\na,1,1,4,10\nb,2,1,4,3\nc,9,1,4,1\n' >"$tmp/turns.trace"
+run turns --policy msched --gpus-per-node 2 --device ideal "$tmp/turns.trace"
+expect "slices of two GPUs are there once" 0 "^4 files" "$gsim" check "$tmp/turns.db" "$tmp/turns.json" "$tmp/turns.csv" "$tmp/turns-timeline.json"
 sed 's/"pid":12,"tid":1,/"pid":11,"tid":1,/' "$tmp/srtf-timeline.json" >"$tmp/overlaps.json"
 expect "spans of a row that overlap" 1 "GPU 1, row 1: the span of '.*' begins .* ns before the one before it ends" "$gsim" check "$tmp/overlaps.json"
 sed 's/"name":"resident: \([^"]*\)","ts":\([0-9.]*\),"args":{"bytes":0}/"name":"resident: \1","ts":\2,"args":{"bytes":1}/' "$tmp/pages-timeline.json" >"$tmp/stays.json"

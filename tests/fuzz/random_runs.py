@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random runs of the program, and `gsim check` over what each wrote.
 
-    random_runs.py GSIM [--runs N] [--first SEED] [--keep FOLDER] [--limit SECONDS] [--why]
+    random_runs.py GSIM [--runs N] [--first SEED] [--keep FOLDER] [--limit SECONDS] [--why] [--mixtures]
 
 A seed draws a cluster (kinds of nodes, devices, switches, PCIe roots, hosts, failures), a trace (any
 columns) and a policy with any of its settings, which are read from the program's own lists. A run may
 refuse its inputs (exit codes 2 and 3); whatever else is not a run that ends and passes the check is a
 finding. Its folder is kept, with the command in `cmd`. A run that takes longer than --limit is named and
 kept too, and fails nothing: how long that is depends on the machine. Without --first the seeds begin at
-the clock, so that each day tries others; a seed draws one case on every machine. undrawn.py lists what no seed
-draws.
+the clock, so that each day tries others; a seed draws one case on every machine. --mixtures draws programs of an
+H200 beside jobs without one, under policies that share SMs. undrawn.py lists what no seed draws.
 """
 import argparse
 import collections
@@ -87,10 +87,10 @@ def some(rng, chance):
 
 
 class Case:
-    def __init__(self, seed, lists):
+    def __init__(self, seed, lists, of_mixtures=random_wide.OF_MIXTURES):
         self.rng = random.Random(seed)
-        self.seed = seed
-        self.policy = self.rng.choice(lists.policies)
+        self.seed, self.of_mixtures = seed, of_mixtures
+        self.policy = self.rng.choice(random_wide.SHARES_SMS if of_mixtures == 1 else lists.policies)
         self.sets = []
         self.files = {}
         self.draw_settings(lists)
@@ -106,7 +106,7 @@ class Case:
         for name, value, allowed in lists.settings[self.policy]:
             drawn = setting(rng, value, allowed) if some(rng, 0.35) else None
             if drawn is not None:
-                self.sets.append(f"{name}={drawn}")
+                self.sets.append(f"{self.policy}.{name}={drawn}" if name == "sms" else f"{name}={drawn}")
         self.pages = any(re.match(r"memory=(uvm|lru|proactive)", text) for text in self.sets)
         if not self.pages and "preempt=paging" in self.sets:
             self.sets.remove("preempt=paging")
@@ -204,7 +204,7 @@ class Case:
         mtbf_s = self.scale * rng.choice([5, 50])
         if "device=ideal" not in self.files["cluster.ini"]:
             mtbf_s = max(mtbf_s, 300)  # the way back from storage takes a minute
-        self.fails = some(rng, 0.25)
+        self.fails = some(rng, 0.25) and "requests" not in self.rows[0]  # these cannot begin anew
         # what is discarded at each slice, or paged over a slow root, is not done within a slice
         self.is_hopeless = ((self.fails and mtbf_s < 200) or "preempt=discard" in self.sets
                             or (self.pages and "1 GB/s" in self.files["cluster.ini"]))
@@ -251,9 +251,8 @@ def ran(words, folder, limit, out=None):
     return done.returncode, said[0] if said else ""
 
 
-def try_seed(gsim, seed, lists, folder, limit):
+def try_case(gsim, case, folder, limit):
     """('run', ''), ('refused', why) or ('found', what)."""
-    case = Case(seed, lists)
     for name, text in case.files.items():
         with open(os.path.join(folder, name), "w") as to:
             to.write(text)
@@ -278,6 +277,7 @@ def main():
     parser.add_argument("--first", type=int, default=int(time.time()) // 60 * 1000)
     parser.add_argument("--keep", default="build/random-runs")
     parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--mixtures", action="store_true", help="each run is of programs beside other jobs that share SMs")
     parser.add_argument("--why", action="store_true", help="count the reasons of refusals")
     args = parser.parse_args()
     gsim, lists = os.path.abspath(args.gsim), Lists(args.gsim)
@@ -285,7 +285,8 @@ def main():
     print(f"# seeds {args.first} to {args.first + args.runs - 1}")
     for seed in range(args.first, args.first + args.runs):
         folder = tempfile.mkdtemp()
-        kind, text = try_seed(gsim, seed, lists, folder, args.limit)
+        case = Case(seed, lists, 1) if args.mixtures else Case(seed, lists)
+        kind, text = try_case(gsim, case, folder, args.limit)
         counts[kind] += 1
         if kind == "refused":
             why[re.sub(r"[0-9.]+|'[^']*'", "#", text)] += 1
@@ -302,7 +303,7 @@ def main():
             print(f"# refused {n}: {text}")
     print(f"# {counts['run']} runs, {counts['refused']} refused, {counts['found']} findings, "
           f"{counts['slow']} without an end in {args.limit:g} s of processor time")
-    print(f"{'not ok' if counts['found'] else 'ok'} random runs from seed {args.first} on hold the rules")
+    print(f"{'not ok' if counts['found'] else 'ok'} random {'mixtures' if args.mixtures else 'runs'} from seed {args.first} on hold the rules")
     enough = counts["run"] * 3 >= args.runs
     print(f"{'ok' if enough else 'not ok'} most of them are no refusals")
     return counts["found"] > 0 or not enough

@@ -219,8 +219,52 @@ def rare_flags(case, rng, lists):
             case.extra += words
 
 
+SHARES_SMS = ("mps", "tally", "orion", "lithos", "green", "timeslice", "salus", "xsched", "chimera", "gpreempt", "reef", "tgs")
+SHORT = ("app", "duration_s", "gpu_ms", "iterations", "mem_gib", "persistent_gib", "working_set_gib", "load_gib", "host_gap_ms",
+         "host_ms", "host_tail_s", "sync", "kernel_ms", "kernels", "blocks", "sm_fraction", "hbm_gbps", "hbm_loaded")
+
+
+def short_row(rng, apps, pages):
+    """The work of a job of a few ms: a program, a time by iterations, requests, or a duration alone."""
+    new = dict.fromkeys(SHORT, "") | {"requests": "", "period_ms": "", "arrival": ""}
+    kind = rng.choice(["program", "program", "program's requests", "iterations", "iterations", "requests", "duration"])
+    if kind.startswith("program"):
+        new["app"] = rng.choice(apps)
+    elif kind == "duration":
+        return {**new, "duration_s": "%.6f" % (10 ** rng.uniform(-4, -1)), "mem_gib": 2 if pages else ""}
+    else:
+        new["gpu_ms"] = rng.choice([0.05, 1, 3.5, 20])
+        for name, cells in (("kernel_ms", [0.01, 0.1, 2]), ("kernels", [1, 3, 20]), ("blocks", [1, 100, 5000]),
+                            ("sm_fraction", [0.1, 0.5, 1]), ("hbm_gbps", [10, 800, 3000]), ("host_ms", [0, 0.05]),
+                            ("host_gap_ms", [0, 0.02, 2]), ("sync", ["kernel", "iteration", "none"])):
+            new[name] = rng.choice(cells) if some(rng, 0.3) else ""
+        new["kernels"] = "" if new["kernel_ms"] else new["kernels"]
+        new["mem_gib"] = rng.choice([1, 20] if pages else ["", 1, 20])
+    if kind.endswith("requests"):
+        return {**new, "requests": rng.randint(1, 20), "period_ms": rng.choice([0.5, 5, 30]),
+                "arrival": rng.choice(["", "poisson", "periodic"])}
+    return {**new, "iterations": rng.randint(1, 12)}
+
+
+def mixture(case, rng, lists):
+    """Programs of an H200 beside jobs of which only the time is known, all on a GPU or two within some ms."""
+    case.scale, case.sets = 0.2, [text for text in case.sets if not text.startswith("speed.")]
+    case.files = {"cluster.ini": f"[node n]\ncount=1\ngpus={rng.choice([1, 1, 1, 2])}\ndevice=h200\n"}
+    case.n_gpus = int(case.files["cluster.ini"].split("gpus=")[1].split()[0])
+    case.extra, rows = [], []
+    apps = rng.sample([app for app in lists.apps if app.startswith("h200-")], 3)
+    for i in range(rng.choice([2, 3, 3, 4, 6, 9])):
+        rows.append({"job_id": f"j{i}", "submit_s": "%.6f" % rng.choice([0, 0, rng.uniform(0, 0.05)]), "gpus": 1}
+                    | {"class": rng.choice(["", "realtime", "batch", "opportunistic"]), "priority": rng.choice(["", 0, 5])}
+                    | {"idempotent": rng.choice(["", 1])} | short_row(rng, apps, case.pages))
+    head = [name for name in rows[0] if name in ("job_id", "submit_s", "gpus", "duration_s", "iterations", "gpu_ms")
+            or any(row[name] != "" for row in rows)]
+    case.rows = [head] + [[row[name] for name in head] for row in rows]
+
+
 # These came later, and have a generator of their own, so that seeds without them draw what they drew.
 RARE = [(0.1, rare_columns), (0.1, rare_flags), (0.05, startups)]
+OF_MIXTURES = 0.2  # of the runs under policies that share SMs
 KINDS = [(0.06, programs), (0.08, chains), (0.05, requests), (0.05, stages), (0.08, speeds), (0.05, goodput),
          (0.06, parts), (0.03, partitions), (0.06, estimates)]
 # The kind of table or row that a policy was made for: without it a run reaches little of the policy.
@@ -245,3 +289,6 @@ def widen(case, lists):
     for chance, kind in RARE:
         if some(rng, chance):
             kind(case, rng, lists)
+    rng = random.Random(f"mixture {case.seed}")
+    if case.policy in SHARES_SMS and some(rng, case.of_mixtures):
+        mixture(case, rng, lists)

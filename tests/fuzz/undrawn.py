@@ -49,7 +49,7 @@ def listed(gsim, lists):
 def drawn_by(case):
     head, rows = case.rows[0], case.rows[1:]
     filled = {name for at, name in enumerate(head) if any(str(row[at]) != "" for row in rows)}
-    return {f"setting {case.policy}.{text.split('=')[0]}" for text in case.sets} | {f"column {name}" for name in filled} \
+    return {f"setting {case.policy}.{text.split('=')[0].split('.')[-1]}" for text in case.sets} | {f"column {name}" for name in filled} \
         | {f"flag {word}" for word in case.words if word.startswith("--")}
 
 

@@ -10,6 +10,7 @@ import os
 import random
 from decimal import Decimal
 
+import written
 from setups import TIMES, Setup, random_runs, seconds, ns
 
 
@@ -659,6 +660,7 @@ READER = [
     ("a time scale of 1", option("--time-scale", "1")),
     ("a speed of 1", option("--set", "speed.ideal=1")),
     ("new names of nodes", names_of_nodes),
+    ("summaries kept, without jobs", written.kept(needs)),
     ("samples and a timeline", option("--samples", "7", "--timeline", "t.json")),
 ]
 RELATIONS = [
@@ -674,6 +676,8 @@ RELATIONS = [
     ("a job after all others", later_job),
     ("without the jobs that come later", cut),
     ("the clock stops", until),
+    ("what is written until the clock stops", written.stopped(needs)),
+    ("a window of the timeline", written.window(needs)),
     ("all happens twice", twice),
     ("rows in reverse", rows_reversed),
     ("settings given as they are", settings_given),

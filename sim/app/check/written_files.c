@@ -116,6 +116,7 @@ enum gsim_status gsim_written_read_csv(struct gsim_written *w, const char *path)
         return gsim_no_memory(w->log, "checking");
     w->path = path;
     csv->w = w;
+    csv->row.value[GSIM_WRITTEN_HELD] = -1; /* no column has it */
     csv->was_known = w->has_jobs;
     struct gsim_csv_user user = {csv, take_header, take_field, take_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, w->arena, w->log);

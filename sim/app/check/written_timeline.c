@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The laws of a timeline: spans of a row, of jobs or of kernels, follow each other, a gang is on
- * all of its GPUs at once, a GPU that is not shared has one job, and no GPU holds more memory than
- * it has. A timeline writes the spans of a gang's GPUs before the span of the job that they are
- * parts of (timeline.c). */
+/* The laws of a timeline: spans of a row, of jobs or of kernels, follow each other, and so do the
+ * slices of a job on a GPU, a gang is on all of its GPUs at once, a GPU that is not shared has one
+ * job, and no GPU holds more memory than it has. A timeline writes the spans of a gang's GPUs
+ * before the span of the job that they are parts of (timeline.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +39,18 @@ struct held {
     uint32_t job;
     int64_t bytes;
 };
+/* The end of the last slice that a job had on a GPU. */
+struct slice_end {
+    uint32_t gpu;
+    int64_t ns;
+};
+
+/* Of a job on each GPU on which it had any. */
+struct slice_ends {
+    struct slice_end *list;
+    uint32_t n, capacity;
+};
+
 /* The end of the last span of each row. */
 struct row_ends {
     int64_t *ns;
@@ -66,6 +78,7 @@ struct timeline {
     struct event event;
     const struct gsim_written_job **by_id;
     struct shown *shown; /* by job */
+    struct slice_ends *slices; /* by job */
     struct gpu *gpus;
     uint32_t n_gpus;
     struct edge *edges;
@@ -92,7 +105,8 @@ static bool index_jobs(struct timeline *t) {
     uint32_t n = t->w->n_jobs;
     t->by_id = gsim_arena_array(t->w->arena, n + 1, sizeof *t->by_id);
     t->shown = gsim_arena_array(t->w->arena, n + 1, sizeof *t->shown);
-    if (!t->by_id || !t->shown)
+    t->slices = gsim_arena_array(t->w->arena, n + 1, sizeof *t->slices);
+    if (!t->by_id || !t->shown || !t->slices)
         return false;
     for (uint32_t i = 0; i < n; i++) {
         t->by_id[i] = &t->w->jobs[i];
@@ -203,6 +217,36 @@ static enum gsim_status take_kernel(struct timeline *t) {
                : status;
 }
 
+static struct slice_end *slice_end_of(struct timeline *t, uint32_t job, uint32_t gpu) {
+    struct slice_ends *ends = &t->slices[job];
+    for (uint32_t i = 0; i < ends->n; i++)
+        if (ends->list[i].gpu == gpu)
+            return &ends->list[i];
+    struct slice_end *grown =
+        gsim_arena_room(t->w->arena, ends->list, ends->n, &ends->capacity, sizeof *grown);
+    if (!grown)
+        return NULL;
+    ends->list = grown;
+    ends->list[ends->n] = (struct slice_end){.gpu = gpu, .ns = INT64_MIN};
+    return &ends->list[ends->n++];
+}
+
+/* A job has the SMs of a GPU once at a time. Slices that overlap lie in rows of their own. */
+static enum gsim_status take_slice(struct timeline *t) {
+    const struct gsim_chrome_event *e = &t->event.chrome;
+    uint32_t job = find_job(t, e->name), gpu = (uint32_t)(t->event.pid - PID_FIRST_GPU);
+    if (job == UINT32_MAX)
+        return unknown(t, e->name);
+    struct slice_end *last = slice_end_of(t, job, gpu);
+    if (!last)
+        return gsim_no_memory(t->w->log, "checking");
+    if (e->begin_ns < last->ns)
+        return gsim_written_broken(t->w, "job '%s' has a second slice of GPU %u at %.9f s", e->name,
+                                   gpu, (double)e->begin_ns / 1e9);
+    last->ns = e->begin_ns + e->dur_ns;
+    return GSIM_OK;
+}
+
 /* A job that runs is on as many GPUs as it asks for, from the begin of the span to its end. */
 static enum gsim_status hold_gang(struct timeline *t, const struct gsim_written_job *job,
                                   const struct shown *shown) {
@@ -299,6 +343,8 @@ static enum gsim_status end_event(struct timeline *t) {
     if (is_span && e->pid >= PID_FIRST_GPU && e->tid >= STREAM_ROWS &&
         strcmp(e->chrome.category, "kernel") == 0)
         return take_kernel(t);
+    if (is_span && e->pid >= PID_FIRST_GPU && strcmp(e->chrome.category, "slice") == 0)
+        return take_slice(t);
     if (is_span && e->pid == PID_JOBS)
         return take_job_span(t);
     bool is_memory = e->phase == 'C' && e->pid >= PID_FIRST_GPU && e->bytes >= 0;
