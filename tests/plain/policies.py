@@ -606,7 +606,7 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041)}  # one that was thrown back comes anew
+    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041, 5400033, 5410229)}  # one that was thrown back comes anew, a job of another lane, as much left
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:
