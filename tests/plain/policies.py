@@ -370,7 +370,7 @@ class Gandiva(Policy):
     # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
     # gathered by way of storage, GPUs that are given back where others wait
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
-             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166),
+             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166, 5400068, 5400199),
              # packing: friends that end, and jobs that are left of a pair as others come
              "packed": (18, 22, 66, 155),
              # a pair that runs in the instant in which it is made, and a job that is thrown back while it waits
