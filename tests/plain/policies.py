@@ -497,7 +497,7 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked", "touched_locked", "remote_locked"), {"touched_locked": (30, 59), "faults": (59, 126, 5400033)}
+    kinds, again = ("locks", "faults", "locked", "touched_locked", "remote_locked"), {"touched_locked": (30, 59), "faults": (59, 126, 5400033, 5400040)}
 
     def run(self, cluster, jobs, setup):
         lane = Touches if setup.kind == "touched_locked" else Remote if setup.kind == "remote_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
