@@ -22,6 +22,7 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
     uint16_t place = lane->state.at, n = 0;
     do {
         struct gsim_member *member = &gpu->members[lane->spec.member[place]];
+        member->tenant.whole.is_on = false; /* what was there before its sweep is there no more */
         if (!gsim_context_is_done(&member->context)) /* else it has no turn to come */
             turns[n++] = (struct gsim_next_turn){
                 &member->tenant, gsim_gpu_lane_quantum_ns(lane, member),

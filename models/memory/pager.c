@@ -479,10 +479,16 @@ static struct sweep begin_sweep(const struct gsim_store *store, const struct gsi
     return sweep;
 }
 
+/* A turn that ends with the kernel in which its time is up, as newcomers make that less. */
+static bool may_become_shorter(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    return gsim_rarely(tenant->spec.order != NULL) && gsim_pager_is_proactive(store);
+}
+
 /* Keeps what a cut needs. */
 static void begin_whole(struct gsim_store *store, struct gsim_tenant *tenant,
                         const struct gsim_pace *pace, bool moves) {
-    bool is_whole = pace->can_be_cut && pace->left_ns == GSIM_NEVER;
+    bool is_whole =
+        pace->can_be_cut && (pace->left_ns == GSIM_NEVER || may_become_shorter(store, tenant));
     tenant->whole = (struct gsim_whole_sweep){.is_on = is_whole,
                                               .n_touched = tenant->state.n_touched,
                                               .done = pace->done,
