@@ -197,8 +197,8 @@ static int64_t urgency(const struct gsim_ctx *ctx, gsim_slot slot) {
     return 0;
 }
 
-/* Each entry has as its priority how many are behind it, by what is urgent. Of jobs with as much
- * left the first that came, which has less left from then on; under pack and fair all are equal. */
+/* Each entry has as its priority how many are less urgent. Of jobs with as much left the first that
+ * came goes first, which has less left from then on; under pack and fair all are equal. */
 static void rank(const struct gsim_ctx *ctx, struct gsim_entry *entries, uint32_t n) {
     int64_t urgent[UINT8_MAX + 1];
     bool is_ranked = ((const struct salus *)ctx->state)->order == SRTF;
@@ -215,8 +215,8 @@ static struct gsim_entry entry_of(const struct gsim_ctx *ctx, gsim_slot slot) {
         .job = slot, .lane = job_of(ctx, slot)->lane, .weight = mebibytes(ctx->view, slot)};
 }
 
-/* Sets the entries of all jobs of the lane again, with the new job: none of another lane comes before
- * or behind another one for it, and their time counts on. */
+/* Sets the entries of all jobs of the lane again, with the new job. Those of other lanes keep their
+ * order, and their time counts on. */
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit) {
     const struct salus *salus = ctx->state;

@@ -753,22 +753,6 @@ static void test_gandiva_grows_and_shrinks(void **state) {
                             .jobs = {{0, 100, 1, .end_s = 55}, {30, 10, 2, .end_s = 40}}});
 }
 
-/* Jobs 1 and 2 have grown on a node each. At 24 both go back to one GPU, job 3 comes beside job 2, and
- * job 4 stands in the line of job 1. Their slices of one GPU began at 24, so job 1 gives way at 29. */
-static void test_gandiva_slices_of_jobs_that_shrink(void **state) {
-    (void)state;
-    check(&(struct fixture){.policy = "gandiva",
-                            .sets = {"grow=on", "grow_after=1s", "slice=5s"},
-                            .nodes = 2,
-                            .gpus = 2,
-                            .preemptions = 1,
-                            .jobs = {{0, 1, 2, .end_s = 1},
-                                     {0, 100, 1, .end_s = 54.5},
-                                     {2, 100, 1, .end_s = 81},
-                                     {24, 100, 1, .end_s = 102.5},
-                                     {24, 1, 2, .end_s = 30}}});
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_head_blocks),
@@ -809,7 +793,6 @@ int main(void) {
         cmocka_unit_test(test_gandiva_of_tiresias_waits_for_a_node),
         cmocka_unit_test(test_gandiva_of_gavel_has_long_rounds),
         cmocka_unit_test(test_gandiva_grows_and_shrinks),
-        cmocka_unit_test(test_gandiva_slices_of_jobs_that_shrink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
