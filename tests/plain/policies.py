@@ -508,7 +508,7 @@ class Msched(Uvm):
     kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "beyond", "moved_otherwise"), Tasks, {
         # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, turns that
         # are longer since a task has ended, one that comes while the first turn is planned, and one that makes a turn shorter
-        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700099, 700217), "moved_otherwise": (29, 61, 309, 700092), "predicted": (78,)}
+        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700099, 700217, 701071, 701265), "moved_otherwise": (29, 61, 309, 700092), "predicted": (78,)}
 
     def run(self, cluster, jobs, setup):
         lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns, "predicted": Predicted, "beyond": Beyond, "moved_otherwise": MovedOtherwise}.get(setup.kind, self.lane)
