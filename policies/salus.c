@@ -175,39 +175,48 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     return open_lane(ctx, gpu, slot) < MOST_LANES || fitting_lane(ctx, gpu, slot) < MOST_LANES;
 }
 
-static int32_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct salus_job *job = job_of(ctx, slot);
-    int64_t value = 0;
-    switch (((const struct salus *)ctx->state)->order) {
-    case FIFO:
-        value = -job->came;
-        break;
-    case PREEMPT:
-        value = job->came;
-        break;
-    case SRTF:
-        value = -(gsim_remaining_ns(ctx->view, slot) / GSIM_NS_PER_MS);
-        break;
-    case PACK:
-    case FAIR:
-        break;
-    }
-    return value < -INT32_MAX ? -INT32_MAX : (int32_t)value;
-}
-
 static int64_t mebibytes(const struct gsim_view *view, gsim_slot slot) {
     int64_t value = whole_of(view, slot) >> 20;
     return value > 0 ? value : 1;
 }
 
-static struct gsim_entry entry_of(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return (struct gsim_entry){.job = slot,
-                               .lane = job_of(ctx, slot)->lane,
-                               .priority = priority(ctx, slot),
-                               .weight = mebibytes(ctx->view, slot)};
+/* The more the earlier, among the jobs of a lane. */
+static int64_t urgency(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct salus_job *job = job_of(ctx, slot);
+    switch (((const struct salus *)ctx->state)->order) {
+    case FIFO:
+        return -job->came;
+    case PREEMPT:
+        return job->came;
+    case SRTF:
+        return -gsim_remaining_ns(ctx->view, slot);
+    case PACK:
+    case FAIR:
+        break;
+    }
+    return 0;
 }
 
-/* Sets the entries of all jobs of the GPU again, with the new job. */
+/* Each entry has as its priority how many are less urgent. Of jobs with as much left the first that
+ * came goes first, which has less left from then on; under pack and fair all are equal. */
+static void rank(const struct gsim_ctx *ctx, struct gsim_entry *entries, uint32_t n) {
+    int64_t urgent[UINT8_MAX + 1];
+    bool is_ranked = ((const struct salus *)ctx->state)->order == SRTF;
+    for (uint32_t i = 0; i < n; i++)
+        urgent[i] = urgency(ctx, entries[i].job);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t other = 0; other < n; other++)
+            entries[i].priority +=
+                urgent[other] < urgent[i] || (is_ranked && urgent[other] == urgent[i] && other < i);
+}
+
+static struct gsim_entry entry_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return (struct gsim_entry){
+        .job = slot, .lane = job_of(ctx, slot)->lane, .weight = mebibytes(ctx->view, slot)};
+}
+
+/* Sets the entries of all jobs of the lane again, with the new job. Those of other lanes keep their
+ * order, and their time counts on. */
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit) {
     const struct salus *salus = ctx->state;
@@ -227,7 +236,9 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
     entries[how.n_entries++] = entry_of(ctx, slot);
     for (gsim_slot one = gpu->first; one != GSIM_NO_SLOT && how.n_entries < UINT8_MAX;
          one = job_of(ctx, one)->next)
-        entries[how.n_entries++] = entry_of(ctx, one);
+        if (job_of(ctx, one)->lane == job->lane)
+            entries[how.n_entries++] = entry_of(ctx, one);
+    rank(ctx, entries, how.n_entries);
     return gsim_plan_arrange(plan, &unit, 1, &how);
 }
 

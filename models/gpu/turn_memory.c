@@ -22,6 +22,7 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
     uint16_t place = lane->state.at, n = 0;
     do {
         struct gsim_member *member = &gpu->members[lane->spec.member[place]];
+        member->tenant.whole.is_on = false; /* what was there before its sweep is there no more */
         if (!gsim_context_is_done(&member->context)) /* else it has no turn to come */
             turns[n++] = (struct gsim_next_turn){
                 &member->tenant, gsim_gpu_lane_quantum_ns(lane, member),
@@ -68,11 +69,16 @@ GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
                     gsim_pager_is_before_kernel(gpu->store, &member->tenant));
     if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0 || !goes_on)
         return left_ns;
-    if (lane->marks.quantum_start_ns != now_ns)
+    int64_t start_ns = lane->marks.quantum_start_ns;
+    /* for which memory has been moved; as an iteration begins more is */
+    bool is_within = now_ns == start_ns ||
+                     (now_ns - start_ns < quantum_ns && gsim_context_swept(&member->context) > 0);
+    if (!is_within)
         member->state.stall_ns += gsim_turn_migrate(gpu, lane, true, now_ns) - now_ns;
     int64_t from_ns = now_ns + member->state.stall_ns;
-    int64_t end_ns = gsim_context_kernel_end_ns(&member->context, from_ns + quantum_ns, from_ns,
-                                                lane->state.rate_q32);
+    int64_t up_ns = (is_within && start_ns != now_ns ? start_ns : from_ns) + quantum_ns;
+    int64_t end_ns =
+        gsim_context_kernel_end_ns(&member->context, up_ns, from_ns, lane->state.rate_q32);
     return end_ns == GSIM_NEVER ? left_ns : gsim_sooner_ns(end_ns - now_ns, left_ns);
 }
 

@@ -479,10 +479,16 @@ static struct sweep begin_sweep(const struct gsim_store *store, const struct gsi
     return sweep;
 }
 
+/* A turn that ends with the kernel in which its time is up, as newcomers make that less. */
+static bool may_become_shorter(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    return gsim_rarely(tenant->spec.order != NULL) && gsim_pager_is_proactive(store);
+}
+
 /* Keeps what a cut needs. */
 static void begin_whole(struct gsim_store *store, struct gsim_tenant *tenant,
                         const struct gsim_pace *pace, bool moves) {
-    bool is_whole = pace->can_be_cut && pace->left_ns == GSIM_NEVER;
+    bool is_whole =
+        pace->can_be_cut && (pace->left_ns == GSIM_NEVER || may_become_shorter(store, tenant));
     tenant->whole = (struct gsim_whole_sweep){.is_on = is_whole,
                                               .n_touched = tenant->state.n_touched,
                                               .done = pace->done,
@@ -567,6 +573,16 @@ static struct gsim_cut sweep_again(struct gsim_store *store, struct gsim_tenant 
                              .ran_ns = more_ns > 0 ? more_ns : 0};
 }
 
+/* What a sweep that moved nothing has touched by now, also where its turn ends in this instant. */
+static uint32_t touched_by(const struct gsim_store *store, const struct gsim_tenant *tenant,
+                           const struct gsim_pace *pace) {
+    struct sweep sweep = {.n_chunks = n_used(store, tenant),
+                          .order = tenant->spec.order,
+                          .all_ns = gsim_work_to_ns(pace->all)};
+    uint32_t due = due_by(&sweep, pace->done), before = tenant->whole.n_touched;
+    return due > before ? due : before;
+}
+
 struct gsim_cut gsim_pager_cut(struct gsim_store *store, struct gsim_tenant *tenant,
                                const struct gsim_pace *pace) {
     struct gsim_cut cut = {.stall_ns = pace->stall_ns};
@@ -574,7 +590,7 @@ struct gsim_cut gsim_pager_cut(struct gsim_store *store, struct gsim_tenant *ten
     if (is_within && store->before_stamp != 0)
         cut = sweep_again(store, tenant, pace);
     else if (is_within)
-        tenant->state.n_touched = tenant->whole.n_touched;
+        tenant->state.n_touched = touched_by(store, tenant, pace);
     tenant->whole.is_on = false;
     return cut;
 }

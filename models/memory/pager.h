@@ -28,7 +28,7 @@
  * within a turn the order of waits and kernels is of no account; a chunk that the end of the turn
  * cuts is charged to this turn, and the rest of its wait to the next. Where nothing can end the
  * turn, the whole sweep is one part; it is cut where it is when the owner of the GPU changes that
- * after all (gsim_pager_cut).
+ * after all (gsim_pager_cut), as is one up to an end of the turn that newcomers may bring closer.
  *
  * Where the link is coherent (models/memory/remote.h), what a sweep misses is read on the host and
  * moves in behind the reads, under each manager; jobs that yield read over the bus as elsewhere.

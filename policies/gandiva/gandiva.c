@@ -94,10 +94,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gsim_servers_shrink(servers, ctx, plan);
     gsim_servers_serve(servers, ctx, plan);
     gsim_pairs_end_slices(&state->pairs, ctx, plan);
-    if (state->is_growing)
-        gsim_servers_grow(&state->growth, servers, ctx, plan);
     if (state->is_gathering && state->has_freed && gsim_servers_suffice(servers))
         state->has_freed = gsim_servers_gather(servers, ctx, plan);
+    if (state->is_growing)
+        gsim_servers_grow(&state->growth, servers, ctx, plan);
 }
 
 static const struct gsim_param_def params[] = {

@@ -246,13 +246,15 @@ static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *pla
     return nodes;
 }
 
-/* Moves the job to GPUs of this shape on most_nodes nodes at most. */
+/* Moves the job to GPUs of this shape on most_nodes nodes at most. It may run there at once,
+ * without another decide, and its slice is over a slice from now. */
 static bool move(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                  gsim_slot slot, const struct gsim_shape *shape, uint32_t most_nodes) {
     uint32_t mark = gsim_plan_mark(plan);
     if (gsim_servers_move(servers, plan, slot, shape) && nodes_of(ctx, plan, slot) <= most_nodes) {
         gsim_servers_has_stopped(servers, ctx, slot);
         gsim_servers_note_units(servers, ctx, plan, slot);
+        gsim_servers_is_coming(servers, ctx, slot);
         return true;
     }
     gsim_plan_rollback(plan, mark);

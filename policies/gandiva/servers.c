@@ -553,16 +553,22 @@ bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *
            (servers->scatters && gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY));
 }
 
-/* The job is on its way to these servers. Where one that has waited longer has a claim, it is a
- * guest. */
-static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
+void gsim_servers_is_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                            gsim_slot slot) {
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    for (uint32_t p = 0; p < turn->n_parts; p++) {
+        servers->of[gsim_turn_parts(turn)[p].server].has_placed = true;
+        gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
+    }
+}
+
+/* Where a job that has waited longer has a claim, one that has been placed is a guest. */
+static void note_guest(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         gsim_slot claimant = servers->of[parts[p].server].claimant;
         turn->is_guest |= claimant != GSIM_NO_SLOT && gsim_turn_is_older(ctx, claimant, slot);
-        servers->of[parts[p].server].has_placed = true;
-        gsim_servers_touch(servers, parts[p].server);
     }
     for (uint32_t p = 0; p < turn->n_parts && turn->is_guest; p++)
         servers->of[parts[p].server].n_guests++;
@@ -571,7 +577,8 @@ static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx
 void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
                              struct gsim_plan *plan, gsim_slot slot) {
     gsim_servers_note_units(servers, ctx, plan, slot);
-    note_coming(servers, ctx, slot);
+    gsim_servers_is_coming(servers, ctx, slot);
+    note_guest(servers, ctx, slot);
 }
 
 void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {

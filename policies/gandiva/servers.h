@@ -193,6 +193,9 @@ bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *
 /* After a placement: takes the job out of the line, and allots it to where it is. */
 void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
                              struct gsim_plan *plan, gsim_slot slot);
+/* The job may run on its servers at once, so that these are looked at again a slice from now. */
+void gsim_servers_is_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                            gsim_slot slot);
 /* Takes the job out of the list of running jobs, after the plan has stopped it to be moved, or has
  * pushed it out. */
 void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);

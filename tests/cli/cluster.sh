@@ -197,3 +197,9 @@ check "a rest that a wide node has: easy-backfill" "$(policy=easy-backfill wide)
 printf 'job_id,submit_s,duration_s,mem_gib,sm_fraction\na,5000,100,4,0.2\nb,5000,100,4,0.2\n' >"$tmp/late.csv"
 check "instances where a node fails before the first job comes" "5100 5100" "$(policy=mig ends --device a100-40 --nodes 3 --gpus-per-node 2 \
     --set layout=3g+2g+2g --mtbf 1h --mttr 1h --checkpoint 10s --seed 1 "$tmp/late.csv")"
+
+# b and c have grown on a node each. At 24 s both go back to one GPU, d comes beside c, and e stands in the line of b: slices of
+# one GPU began at 24 s, so that b gives way at 29 s. It has done 52 s by then, and has two GPUs again from 31 s on.
+printf 'job_id,submit_s,duration_s,gpus\na,0,1,2\nb,0,100,1\nc,2,100,1\nd,24,100,1\ne,24,1,2\n' >"$tmp/shrunk.csv"
+check "gandiva, the slice of a job that has given GPUs back" "1 54.5 81 102.5 30" \
+    "$(policy=gandiva ends --device ideal --nodes 2 --gpus-per-node 2 --set slice=5s --set grow=on --set grow_after=1s "$tmp/shrunk.csv")"

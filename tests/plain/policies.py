@@ -370,7 +370,7 @@ class Gandiva(Policy):
     # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
     # gathered by way of storage, GPUs that are given back where others wait
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
-             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166),
+             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166, 5400068, 5400199),
              # packing: friends that end, and jobs that are left of a pair as others come
              "packed": (18, 22, 66, 155),
              # a pair that runs in the instant in which it is made, and a job that is thrown back while it waits
@@ -497,7 +497,7 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked", "touched_locked", "remote_locked"), {"touched_locked": (30, 59), "faults": (59, 126, 5400033)}
+    kinds, again = ("locks", "faults", "locked", "touched_locked", "remote_locked"), {"touched_locked": (30, 59), "faults": (59, 126, 5400033, 5400040)}
 
     def run(self, cluster, jobs, setup):
         lane = Touches if setup.kind == "touched_locked" else Remote if setup.kind == "remote_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
@@ -507,8 +507,8 @@ class Nvshare(Uvm):
 class Msched(Uvm):
     kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "beyond", "moved_otherwise"), Tasks, {
         # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, turns that
-        # are longer since a task has ended, and one that comes while the first turn is planned
-        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700099, 700217), "moved_otherwise": (29, 61, 309), "predicted": (78,)}
+        # are longer since a task has ended, one that comes while the first turn is planned, and one that makes a turn shorter
+        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700099, 700217, 701071, 701265), "moved_otherwise": (29, 61, 309, 700092), "predicted": (78,)}
 
     def run(self, cluster, jobs, setup):
         lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns, "predicted": Predicted, "beyond": Beyond, "moved_otherwise": MovedOtherwise}.get(setup.kind, self.lane)
@@ -606,7 +606,7 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041)}  # one that was thrown back comes anew
+    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041, 5400033, 5410229)}  # one that was thrown back comes anew, a job of another lane, as much left
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:

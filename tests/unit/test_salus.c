@@ -94,6 +94,31 @@ static void test_fair_is_by_memory_and_time(void **state) {
     expect_end(&result, 0, 40);
 }
 
+/* b comes to the lane of a, which has 80 GiB to its 50; e comes to a lane of its own at 4.5, when d has
+ * left that, and nothing begins anew in theirs: b has 150 to 160 of a at 5, and goes on. */
+static void test_fair_counts_on_as_other_lanes_begin(void **state) {
+    struct gsim_result result =
+        run(*state,
+            "a,0,9,1000,1,80,0,0.25\nd,0,4,1000,1,40,0,0.25\nb,0,4,1000,1,50,0,0.25\n"
+            "e,4.5,1,1000,1,40,0,0.25\n",
+            "order=fair");
+    expect_end(&result, 2, 6);
+    expect_end(&result, 3, 5.5);
+    expect_end(&result, 0, 13);
+}
+
+/* Of jobs with as much left the first goes on: it has less from its first iteration on. Nor do jobs
+ * with more than 2^31 ms left take turns. */
+static void test_least_left_of_equal_jobs(void **state) {
+    struct gsim_result result =
+        run(*state, "a,0,4,1000,1,130,0,1\nb,0,4,1000,1,130,0,1\n", "order=srtf");
+    expect_end(&result, 0, 4);
+    expect_end(&result, 1, 8);
+    result = run(*state, "a,0,30,86400000,1,130,0,1\nb,0,25,86400000,1,130,0,1\n", "order=srtf");
+    expect_end(&result, 0, 55 * 86400.0);
+    expect_end(&result, 1, 25 * 86400.0);
+}
+
 /* Whole iterations: the host of a launches slowly, and b does not get in between. */
 static void test_iterations_are_not_interleaved(void **state) {
     struct fixture *f = *state;
@@ -116,6 +141,8 @@ int main(void) {
         TEST(test_one_lane_of_the_whole_gpu),
         TEST(test_the_smallest_safe_lane),
         TEST(test_fair_is_by_memory_and_time),
+        TEST(test_fair_counts_on_as_other_lanes_begin),
+        TEST(test_least_left_of_equal_jobs),
         TEST(test_iterations_are_not_interleaved),
     };
     return cmocka_run_group_tests_name("Salus", tests, NULL, NULL);
