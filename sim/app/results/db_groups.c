@@ -9,6 +9,7 @@
  * Rows without k do not count, nor cells that are NULL. Sums are exact. */
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gsim/units.h"
@@ -36,8 +37,8 @@ struct groups {
 static bool reach(struct groups *groups, sqlite3_int64 key) {
     if (key >= groups->capacity) {
         sqlite3_int64 capacity = 2 * key + 16;
-        struct group *of =
-            sqlite3_realloc64(groups->of, (sqlite3_uint64)capacity * sizeof *groups->of);
+        /* SQLite's own memory is aligned for 64 bits alone */
+        struct group *of = realloc(groups->of, (size_t)capacity * sizeof *groups->of);
         if (!of)
             return false;
         memset(of + groups->capacity, 0,
@@ -134,7 +135,7 @@ static void finish_groups(sqlite3_context *context) {
         (void)(*fill)(groups, &groups->of[key], cells + 1 + key * width);
     for (sqlite3_int64 key = 0; key < groups->n; key++)
         sqlite3_free(groups->of[key].x);
-    sqlite3_free(groups->of);
+    free(groups->of);
     if (cells)
         sqlite3_result_blob64(context, cells, n * sizeof *cells, sqlite3_free);
     else
