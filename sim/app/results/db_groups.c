@@ -6,8 +6,8 @@
  *   quartiles_by(k, x)        by k the least x that one, two and three quarters do not exceed
  *   cell_of(groups, k, i)     what one of these has for k, from 0 on: the i-th sum, behind all sums
  *                             the i-th count, or the quantile; NULL: no row with that k
- * Rows without k do not count, nor cells that are NULL. Sums are exact. */
-#include <limits.h>
+ * Rows without k do not count, nor cells that are NULL; a k that is no small number is an error.
+ * Sums are exact. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,22 +50,28 @@ static bool reach(struct groups *groups, sqlite3_int64 key) {
     return true;
 }
 
-/* The group of a row; NULL: the row has none, or there is no memory. */
+/* The group of a row; NULL: the row has none, or the statement ends with an error. */
 static struct group *group_of(sqlite3_context *context, struct groups *groups, sqlite3_value *at) {
     sqlite3_int64 key = sqlite3_value_int64(at);
-    if (!groups || groups->has_failed || sqlite3_value_type(at) == SQLITE_NULL || key < 0 ||
-        key >= MOST_KEYS)
+    if (!groups || groups->has_failed || sqlite3_value_type(at) == SQLITE_NULL)
         return NULL;
-    groups->has_failed = !reach(groups, key);
-    if (groups->has_failed)
+    bool is_small = key >= 0 && key < MOST_KEYS;
+    groups->has_failed = !is_small || !reach(groups, key);
+    if (!is_small)
+        sqlite3_result_error(context, "the number of a group is below 0, or too large", -1);
+    else if (groups->has_failed)
         sqlite3_result_error_nomem(context);
     return groups->has_failed ? NULL : &groups->of[key];
 }
 
 static void take_sums(sqlite3_context *context, int argc, sqlite3_value **argv) {
     struct groups *groups = sqlite3_aggregate_context(context, sizeof *groups);
+    if (argc < 2 || argc - 1 > MOST_COLUMNS) {
+        sqlite3_result_error(context, "sums_by takes a group and up to six columns", -1);
+        return;
+    }
     struct group *group = group_of(context, groups, argv[0]);
-    for (int i = 0; group && i + 1 < argc && i < MOST_COLUMNS; i++) {
+    for (int i = 0; group && i + 1 < argc; i++) {
         groups->n_columns = argc - 1;
         if (sqlite3_value_type(argv[i + 1]) == SQLITE_NULL)
             continue;
