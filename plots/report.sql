@@ -63,7 +63,7 @@ SELECT label AS "policy", fixed(avg(hours), 1) AS "GPU hours", fixed(avg(hours *
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
 -- Users by their GPU hours, those with the most first; each waits less or longer than under the first series. Hours are
 -- those that jobs held, also of jobs without an end, so that those of all rows of a policy are all that was held; jobs and
--- waits are of jobs that ended. The last rows have all users but the twelve, and jobs without a user, who come as number -1.
+-- waits are of jobs that ended. The last rows have all users but the twelve, and jobs without a user, which are group 0.
 -- Hours, cost and jobs are means over all runs of a series, those without a job of the user too. Groups are made by numbers,
 -- without sorting jobs. Rows of several users have no quantile: those of its users do not give it.
 CREATE TEMP TABLE IF NOT EXISTS sums_of AS
