@@ -323,14 +323,21 @@ static enum gsim_status finish(struct drive *d, const struct gsim_result *result
 
 /* Rows without a command become kernels of a length that is known on a GPU that is idle. */
 static enum gsim_status measure_speed(struct drive *d) {
-    if (d->executor.steps_per_ms > 0)
-        return GSIM_OK;
-    d->executor.steps_per_ms = gsim_work_steps_per_ms(d->gpus.number[0]);
-    return d->executor.steps_per_ms > 0
+    char visible[16];
+    (void)snprintf(visible, sizeof visible, "%u", d->gpus.number[0]);
+    struct gsim_work_speed found = gsim_work_look(visible, d->executor.steps_per_ms);
+    d->executor.steps_per_ms = found.steps_per_ms;
+    d->executor.sms = found.sms;
+    if (found.steps_per_ms == 0)
+        return gsim_fail(d->cli->log, GSIM_FAILED, NULL, 0,
+                         "no kernel runs on GPU %u, which jobs without a command need",
+                         d->gpus.number[0]);
+    return found.has_managed || !d->executor.is_paged
                ? GSIM_OK
                : gsim_fail(d->cli->log, GSIM_FAILED, NULL, 0,
-                           "no kernel runs on GPU %u, which jobs without a command need",
-                           d->gpus.number[0]);
+                           "policy '%s' has the driver page memory on demand, and the driver has "
+                           "no managed memory on GPU %u",
+                           d->setup->contender[0].policy->name, d->gpus.number[0]);
 }
 
 /* All that can be refused before a job starts. */

@@ -43,6 +43,8 @@ struct gsim_executor {
     int64_t speed_up; /* how much faster the clock runs, and sleeps end; 1 on real GPUs */
     int64_t grace_ns; /* how long a job has to end, or to save, on the wall's clock */
     int64_t steps_per_ms; /* how fast the GPUs are, for rows without a command; 0: not measured */
+    uint32_t sms; /* of a GPU, likewise; 0: not known */
+    bool is_paged; /* the policy has the driver page memory: that of such rows is managed */
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
     const char *no_moves; /* why it cannot bring the state onto another GPU; NULL: it can */

@@ -426,6 +426,10 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
                                             "the policy shares GPUs through MPS, which it did not "
                                             "do in its rehearsal: no server was started"));
+    if (arrangement->memory == GSIM_MEMORY_UVM && !executor->is_paged)
+        gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                                            "the policy has the driver page memory, which it did "
+                                            "not do in its rehearsal: jobs have plain memory"));
     for (uint32_t i = 0; arrangement->is_served && i < arrangement->n_entries; i++)
         cap(model, arrangement->entries[i].job,
             arrangement->lanes[arrangement->entries[i].lane].cap_ppm);

@@ -47,11 +47,13 @@ static bool is_served_by_mps(const struct gsim_arrangement *arrangement) {
 const char *gsim_refusals_of_arrangement(const struct gsim_executor *executor,
                                          const struct gsim_arrangement *arrangement) {
     const struct gsim_lane *lane = &arrangement->lanes[0];
-    if (arrangement->memory != GSIM_MEMORY_RESIDENT)
-        return "gsim drive leaves memory to the jobs: none is paged or moved for them";
+    bool is_paged = arrangement->memory == GSIM_MEMORY_UVM;
+    if (arrangement->memory != GSIM_MEMORY_RESIDENT && !is_paged)
+        return "gsim drive leaves memory to the jobs, and to the driver where it pages on demand "
+               "(memory=uvm): none is moved for them in another way";
     if (lane->discipline == GSIM_DISCIPLINE_EXCLUSIVE)
         return NULL;
-    if (arrangement->is_served && is_served_by_mps(arrangement))
+    if (arrangement->is_served && is_served_by_mps(arrangement) && !is_paged)
         return executor->no_mps;
     if (!arrangement->is_served && arrangement->n_lanes == 1 && lane->cap_ppm == 0 &&
         is_the_drivers(lane))

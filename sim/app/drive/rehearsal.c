@@ -127,6 +127,7 @@ static enum gsim_when evict(struct gsim_model *m, gsim_slot slot, enum gsim_stop
 static void arrange(struct gsim_model *m, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns) {
     m->heard->executor->is_served |= arrangement->is_served;
+    m->heard->executor->is_paged |= arrangement->memory == GSIM_MEMORY_UVM;
     gsim_model_device.arrange(m->inner, units, n_units, arrangement, now_ns);
 }
 
@@ -262,6 +263,20 @@ static const struct gsim_model_ops rehearsed = {
     .given = given,
 };
 
+/* What memory a command takes is its own matter: plain memory is never paged, and a program that
+ * finds none dies. */
+static enum gsim_status refuse_plain_memory(const struct gsim_trace *trace, const char *policy,
+                                            struct gsim_log *log) {
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (gsim_start_command(trace, job))
+            return gsim_fail(log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+                             "policy '%s' has the driver page the memory of jobs on demand, for "
+                             "which it has to be managed memory: gsim drive knows that of rows "
+                             "without a command, and job '%s' has one",
+                             policy, gsim_trace_id(trace, job));
+    return GSIM_OK;
+}
+
 static enum gsim_status judge(const struct rehearsal *rehearsal, const struct gsim_trace *trace,
                               const char *policy, struct gsim_log *log) {
     if (rehearsal->layout)
@@ -279,6 +294,8 @@ static enum gsim_status judge(const struct rehearsal *rehearsal, const struct gs
                          "policy '%s' would resume paused jobs on other GPUs: %s; say "
                          "preempt=restart, or use one GPU",
                          policy, rehearsal->no_move);
+    if (rehearsal->executor->is_paged && !rehearsal->executor->is_dry)
+        return refuse_plain_memory(trace, policy, log);
     if (rehearsal->blind_job >= 0)
         return gsim_refuse_counters(rehearsal->executor, trace, (uint32_t)rehearsal->blind_job);
     return GSIM_OK;

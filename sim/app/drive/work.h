@@ -9,15 +9,17 @@
 
 #include "gsim/trace.h"
 #include "sim/app/drive/driven.h"
+#include "sim/app/drive/work_gpu.h"
 
 struct gsim_work_load {
     int64_t iterations;
     int64_t gpu_ns, gap_ns; /* GPU time of an iteration; time of its host after that */
     int64_t tail_ns; /* time of the host after the last iteration */
-    int64_t mem_bytes; /* memory to take on each GPU; -1: not known, none is taken */
+    struct gsim_work_memory memory; /* on each GPU */
     int64_t sm_ppm; /* part of the SMs that its kernels fill */
     int64_t speed_up; /* sleeps are shorter by this factor */
     int64_t steps_per_ms; /* how fast the GPUs are; 0: a dry run */
+    uint32_t sms; /* of a whole GPU; 0: not known */
     uint32_t gpus;
 };
 
