@@ -10,6 +10,7 @@
 #include "sim/app/drive/gpus.h"
 #include "sim/app/drive/record.h"
 #include "sim/app/drive/accounting.h"
+#include "sim/app/drive/cutting.h"
 
 /* A job that has ended, or was cut off. */
 struct gsim_driven {
@@ -38,6 +39,7 @@ struct gsim_executor {
     uint32_t n_uuids; /* 0 in a dry run */
     bool is_served; /* jobs are clients of an MPS server */
     const char *mps_folder; /* where the server's pipes are; NULL: there is no server */
+    struct gsim_cutting *cutting; /* NULL: in a replay */
     const char *no_mps; /* why there can be no server; NULL: there can */
     const char *logs; /* a folder for the jobs' output and state */
     int64_t speed_up; /* how much faster the clock runs, and sleeps end; 1 on real GPUs */

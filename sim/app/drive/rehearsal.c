@@ -12,7 +12,6 @@ struct rehearsal {
     bool has_moved; /* a paused job went to other GPUs than those with its memory */
     const char *no_move; /* why a job cannot take its image elsewhere; NULL: none has to */
     int64_t blind_job; /* it shared a GPU, and does not tell what it did then; -1: none is asked */
-    const char *layout; /* the instances into which a GPU was partitioned; NULL: none was */
 };
 
 /* The model of devices, which computes the run, and the executor, which says what it could not
@@ -45,9 +44,9 @@ static enum gsim_status open_both(const struct gsim_model_setup *setup, struct g
 
 /* --- what the executor has a say in ----------------------------------------------------------- */
 
-static bool has_unit(const struct gsim_job *about, uint32_t gpu) {
+static bool is_on(const struct gsim_job *about, struct gsim_unit unit) {
     for (uint32_t u = 0; u < about->n_units; u++)
-        if (about->units[u].gpu == gpu)
+        if (about->units[u].gpu == unit.gpu && about->units[u].slot == unit.slot)
             return true;
     return false;
 }
@@ -56,7 +55,7 @@ static void note_sharing(struct gsim_model *m, gsim_slot slot) {
     const struct gsim_job *about = &(*m->jobs)[slot];
     for (gsim_slot other = 0; other < m->capacity; other++)
         for (uint32_t u = 0; other != slot && u < about->n_units; u++)
-            if (has_unit(&(*m->jobs)[other], about->units[u].gpu))
+            if (is_on(&(*m->jobs)[other], about->units[u]))
                 m->has_shared[slot] = m->has_shared[other] = true;
 }
 
@@ -86,7 +85,6 @@ static const char *refuses_arrangement(const struct gsim_model *m, const struct 
 
 static enum gsim_status read_layout(const struct gsim_model *m, uint32_t gpu, const char *layout,
                                     struct gsim_partition *out, struct gsim_log *log) {
-    m->heard->layout = layout;
     return gsim_model_device.read_layout(m->inner, gpu, layout, out, log);
 }
 
@@ -136,6 +134,7 @@ static uint32_t sms(const struct gsim_model *m, uint32_t gpu, uint32_t part_ppm)
 }
 
 static void partition(struct gsim_model *m, uint32_t gpu, const char *layout, int64_t now_ns) {
+    gsim_cutting_hear(m->heard->executor->cutting, gpu, layout);
     gsim_model_device.partition(m->inner, gpu, layout, now_ns);
 }
 
@@ -277,13 +276,28 @@ static enum gsim_status refuse_plain_memory(const struct gsim_trace *trace, cons
     return GSIM_OK;
 }
 
+/* CUDA shows a process one instance, of whatever GPU. */
+static enum gsim_status refuse_gangs(const struct gsim_executor *executor,
+                                     const struct gsim_trace *trace, const char *policy,
+                                     struct gsim_log *log) {
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (gsim_trace_gpus(trace, job) > 1)
+            return gsim_fail(log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+                             "policy '%s' cuts GPUs into instances (MIG), of which a process sees "
+                             "one alone: job '%s' asks for %u GPUs",
+                             policy, gsim_trace_id(trace, job), gsim_trace_gpus(trace, job));
+    return executor->is_served
+               ? gsim_fail(log, GSIM_FAILED, NULL, 0,
+                           "policy '%s' cuts GPUs into instances (MIG) and shares others through "
+                           "MPS: gsim drive does one of the two in a run",
+                           policy)
+               : GSIM_OK;
+}
+
 static enum gsim_status judge(const struct rehearsal *rehearsal, const struct gsim_trace *trace,
                               const char *policy, struct gsim_log *log) {
-    if (rehearsal->layout)
-        return gsim_fail(log, GSIM_FAILED, NULL, 0,
-                         "policy '%s' asks for a partition: gsim drive does not partition GPUs "
-                         "(MIG), which needs the rights of an administrator",
-                         policy);
+    if (rehearsal->executor->cutting->is_needed)
+        return refuse_gangs(rehearsal->executor, trace, policy, log);
     if (rehearsal->has_moved)
         return gsim_fail(log, GSIM_FAILED, NULL, 0,
                          "policy '%s' would resume paused jobs on other GPUs, where their memory "

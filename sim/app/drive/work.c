@@ -142,3 +142,20 @@ int gsim_work_do(const struct gsim_work_load *work) {
     gsim_work_gpus_close(gpus);
     return code;
 }
+
+/* Rows without a command become kernels of a length that is known on a GPU that is idle. */
+enum gsim_status gsim_work_measure(struct gsim_executor *executor, const char *visible,
+                                   uint32_t number, uint32_t sms) {
+    struct gsim_work_speed found = gsim_work_look(visible, executor->steps_per_ms);
+    executor->steps_per_ms = found.steps_per_ms;
+    executor->sms = sms > 0 ? sms : found.sms;
+    if (found.steps_per_ms == 0)
+        return gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                         "no kernel runs on GPU %u, which jobs without a command need", number);
+    return found.has_managed || !executor->is_paged
+               ? GSIM_OK
+               : gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                           "the policy has the driver page memory on demand, and the driver has "
+                           "no managed memory on GPU %u",
+                           number);
+}

@@ -26,6 +26,10 @@ struct gsim_work_load {
 /* The workload of a row: its iterations take the row's duration together, if the job is alone. */
 struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job,
                                    const struct gsim_executor *executor);
+/* Finds how fast the GPU is that CUDA_VISIBLE_DEVICES names so, if the run was not told, and what
+ * else its workloads need. sms: of the whole GPU; 0: as many as are seen. */
+enum gsim_status gsim_work_measure(struct gsim_executor *executor, const char *visible,
+                                   uint32_t number, uint32_t sms);
 /* Runs it, in a process of its own; returns the exit code. */
 int gsim_work_do(const struct gsim_work_load *work);
 
