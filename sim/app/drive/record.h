@@ -46,7 +46,8 @@ struct gsim_note *gsim_record_add(struct gsim_record *record, struct gsim_arena 
 
 /* --- what a decision says --------------------------------------------------------------------- */
 
-/* "queued, on 0,1": where the job comes from, and its GPUs; "on 0/2": the second instance of one. */
+/* "queued, on 0,1": where the job comes from, and its GPUs; "on 0/2": an instance of one, the
+ * second. */
 void gsim_note_place(struct gsim_note *note, enum gsim_state from, const struct gsim_unit *units,
                      uint32_t n_units);
 /* "iteration, storage": when it stops, and where its memory goes. */
