@@ -33,6 +33,9 @@ expect "managed memory that the driver does not page" 1 "has no managed memory o
 printf 'job_id,submit_s,duration_s,gpus,mem_gib,command\nown,0,1,1,1,true\n' >"$tmp/own.csv"
 expect "a command, of which the memory is its own matter" 1 "own.csv:2: policy 'uvm' has the driver page the memory of jobs on demand" \
     on_gpus FAKE_MANAGED=1 "$gsim" drive --policy uvm --gpus $first --logs "$tmp/logs" own.csv
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib\na,0,20,50,0.01\nb,0.2,2,50,0.01\n' >"$tmp/taken.csv"
+expect "managed memory, of which the driver takes no image" 1 "the driver takes no state with managed memory (memory=uvm)" \
+    on_gpus FAKE_MANAGED=1 "$gsim" drive --policy srtf --set memory=uvm --set preempt=checkpoint --gpus $first --logs "$tmp/logs" taken.csv
 expect "no arithmetic" 2 "is not a whole number from 1" on_gpus "$gsim" drive --policy fifo --gpus $first --steps-per-ms 0 --logs "$tmp/logs" "$tmp/t.csv"
 # What processes use of GPUs, as the driver counts it: of jobs that do not tell how far they are.
 printf 'job_id,submit_s,duration_s,gpus,command\nused,0,3,1,sleep 4\nnext,2.2,1,1,true\n' >"$tmp/use.csv"

@@ -22,6 +22,9 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
                    ? NULL
                    : "its command has to save its state when it is asked to (gsim_job.h); say "
                      "--cooperative if it does, or --save-command for what saves it";
+    if (keep == GSIM_KEEP_IMAGE && executor->is_paged)
+        return "the driver takes no state with managed memory (memory=uvm); say preempt=restart, "
+               "pause or discard";
     if (keep == GSIM_KEEP_IMAGE)
         return executor->no_images;
     return "gsim drive pauses jobs (preempt=pause, pause-iteration), lets them save (restart), has "
