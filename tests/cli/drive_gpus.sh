@@ -20,13 +20,14 @@ touch_by() { # policy, variable=value...: what its kernels did
     by=$1
     shift
     rm -rf r.db logs touches
-    on_gpus FAKE_TOUCHES="$tmp/touches" "$@" "$gsim" drive --quiet --policy "$by" --gpus $first --steps-per-ms 1000 --db r.db --logs "$tmp/logs" touch.csv >out 2>log
+    # shellcheck disable=SC2086
+    on_gpus FAKE_TOUCHES="$tmp/touches" "$@" "$gsim" drive --quiet --policy $by --gpus $first --steps-per-ms 1000 --db r.db --logs "$tmp/logs" touch.csv >out 2>log
     sort touches | uniq -c | awk '{ $1 = $1; print }' | tr '\n' ','
 }
 check "each page of plain memory is touched once in an iteration, in order" \
-    "2 4 1000 plain 0 1,1 4 1000 plain 0 2,2 4 1000 plain 1 1,2 4 1000 plain 2 1,1 4 1000 plain 2 3," "$(touch_by timeslice)"
+    "1 2 1000 plain 0 2,1 2 1000 plain 2 3,2 4 1000 plain 0 1,2 4 1000 plain 1 1,2 4 1000 plain 2 1," "$(touch_by timeslice)"
 check "where the driver pages on demand, each of its small pages, of managed memory" \
-    "1 4 1000 managed 0 1151,2 4 1000 managed 0 426,1 4 1000 managed 1151 1152,2 4 1000 managed 426 427,2 4 1000 managed 853 427," \
+    "1 2 1000 managed 0 1151,1 2 1000 managed 1151 1152,2 4 1000 managed 0 426,2 4 1000 managed 426 427,2 4 1000 managed 853 427," \
     "$(touch_by uvm FAKE_MANAGED=1)"
 expect "managed memory that the driver does not page" 1 "has no managed memory on GPU $first" \
     on_gpus "$gsim" drive --policy uvm --gpus $first --steps-per-ms 1000 --logs "$tmp/logs" touch.csv
@@ -172,8 +173,10 @@ check "a client has its cap, and its place among the server's GPUs" "0 50 contro
 check "or none" "0 none" "$(cat logs/1-all.log)"
 check "the server has the run's GPUs" "serves $second" "$(cat logs/mps.log)"
 check "and is gone, with its folder" "0 0" "$(pgrep -f "$tmp/bin/nvidia-cuda-mps" | wc -l) $(folders)"
-check "a job with a cap does the work of all its SMs on half of them" "2 2000 plain 0 2,2 2000 plain 2 3,4 1000 plain 0 1,4 1000 plain 1 1,4 1000 plain 2 1," \
-    "$(touch_by mps PATH="$tmp/bin:$PATH" | sed 's/\(^\|,\)[0-9]* /\1/g' | tr ',' '\n' | sed '/./!d' | sort -u | tr '\n' ',')"
+# A job for which its own share is enough, and one that lacks half of the SMs that it fills.
+check "a job with a cap does the work of all SMs that it fills on those that it sees" \
+    "1 2 1000 plain 0 2,1 2 1000 plain 2 3,2 2 2000 plain 0 1,2 2 2000 plain 1 1,2 2 2000 plain 2 1," \
+    "$(touch_by "mps --set mps.cap=50%" PATH="$tmp/bin:$PATH")"
 by_mps FAKE_MPS=dies
 check "a server that does not start" "1 1 0" "$? $(grep -c 'did not start; the words of the service are in this file' log) $(find logs -name '0-*.log' | wc -l)"
 expect "a machine without MPS" 1 "nvidia-cuda-mps-control, which comes with NVIDIA's driver, is not in PATH" \

@@ -16,6 +16,13 @@
 /* A sleep is this long at most; the time that a stop adds to it does not count as work. */
 #define NAP_NS (2 * GSIM_NS_PER_MS)
 
+/* As in a simulation, a job fills the SMs that its row says, and at most its share of a GPU. */
+static int64_t fill_of(const struct gsim_trace *trace, uint32_t job) {
+    int64_t fill_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, job);
+    int64_t share_ppm = gsim_trace_share(trace, job);
+    return fill_ppm > 0 && fill_ppm < share_ppm ? fill_ppm : share_ppm;
+}
+
 /* A row without working_set_gib touches all of its memory, as in a simulation. */
 static struct gsim_work_memory memory_of(const struct gsim_trace *trace, uint32_t job,
                                          bool is_managed) {
@@ -31,11 +38,10 @@ struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job,
     int64_t service_ns = trace->service_ns[job];
     int64_t n = gsim_trace_get(trace, GSIM_COL_ITERATIONS, job);
     int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
-    int64_t sm_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, job);
     int64_t tail_ns = gsim_trace_get(trace, GSIM_COL_HOST_TAIL_NS, job);
     struct gsim_work_load work = {.memory = memory_of(trace, job, executor->is_paged),
                                   .gpus = gsim_trace_gpus(trace, job),
-                                  .sm_ppm = sm_ppm > 0 ? sm_ppm : GSIM_PPM,
+                                  .sm_ppm = fill_of(trace, job),
                                   .sms = executor->sms,
                                   .speed_up = executor->speed_up,
                                   .steps_per_ms = executor->steps_per_ms};
