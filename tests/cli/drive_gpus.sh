@@ -198,8 +198,8 @@ printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 30\n' >"$tmp/sle
 env LD_LIBRARY_PATH="$tmp/lib" FAKE_GPUS=65000 "$gsim" drive --quiet --policy fifo --gpus $first --logs "$tmp/logs" "$tmp/sleep.csv" >/dev/null 2>&1 &
 pid=$!
 while [ ! -e logs/0-a.log ]; do sleep 0.05; done
-expect "a GPU of another run" 1 "GPU $first is in use by another gsim drive" \
-    on_gpus "$gsim" drive --policy fifo --gpus $first --logs "$tmp/logs2" t.csv
+expect "a GPU of another run, of which the jobs are processes there" 1 "GPU $first is in use by another gsim drive" \
+    on_gpus FAKE_BUSY=$first "$gsim" drive --policy fifo --gpus $first --logs "$tmp/logs2" t.csv
 kill -TERM $pid
 wait $pid
 check "which ends when it is asked to" 4 $?

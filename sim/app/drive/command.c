@@ -117,8 +117,6 @@ static enum gsim_status find_gpus(struct drive *d) {
         status = gsim_gpus_find(&d->gpus, cli->arena, cli->log);
         if (status == GSIM_OK)
             status = gsim_setup_name_device(cli, d->gpus.product); /* for their memory */
-        if (status == GSIM_OK)
-            status = gsim_gpus_lock(&d->gpus, cli->log);
     }
     if (status == GSIM_OK && d->gpus.n > 0)
         cli->value[GSIM_OPT_GPUS_PER_NODE] = gsim_arena_printf(cli->arena, "%u", d->gpus.n);
