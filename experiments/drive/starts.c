@@ -51,7 +51,8 @@ static void sleep_until(int64_t until_ns) {
 static void be_process(struct moments *m, int nth, uint32_t gpus, int64_t mem_bytes,
                        int64_t steps) {
     sleep_until(m->start_ns);
-    struct gsim_work_gpus *work = gsim_work_gpus_open(gpus, mem_bytes, GSIM_PPM);
+    const struct gsim_work_memory memory = {.bytes = mem_bytes};
+    struct gsim_work_gpus *work = gsim_work_gpus_open(gpus, &memory, 0, GSIM_PPM);
     if (!work || !gsim_work_gpus_burn(work, steps, steps))
         _exit(1);
     m->ready_ns[nth] = now_ns();
@@ -67,7 +68,8 @@ static void be_second(struct moments *m, int nth, uint32_t gpus, int64_t mem_byt
     while (m->end_ns == 0)
         usleep(1000);
     sleep_until(m->end_ns);
-    struct gsim_work_gpus *work = gsim_work_gpus_open(gpus, mem_bytes, GSIM_PPM);
+    const struct gsim_work_memory memory = {.bytes = mem_bytes};
+    struct gsim_work_gpus *work = gsim_work_gpus_open(gpus, &memory, 0, GSIM_PPM);
     if (!work || !gsim_work_gpus_burn(work, steps, steps))
         _exit(1);
     m->second_ns[nth] = now_ns();
@@ -81,7 +83,8 @@ static pid_t burn(struct moments *m, int64_t steps_per_ms) {
     pid_t pid = fork();
     if (pid != 0)
         return pid;
-    struct gsim_work_gpus *work = gsim_work_gpus_open(1, 0, GSIM_PPM);
+    const struct gsim_work_memory none = {0};
+    struct gsim_work_gpus *work = gsim_work_gpus_open(1, &none, 0, GSIM_PPM);
     while (work && !m->stop_burning)
         if (m->is_burning)
             (void)gsim_work_gpus_burn(work, BURN_MS * steps_per_ms, BURN_MS * steps_per_ms);
@@ -166,7 +169,7 @@ int main(int argc, char **argv) {
     x.m = mmap(NULL, sizeof *x.m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     x.gpus = (uint32_t)atoi(argv[2]);
     x.mem_bytes = (int64_t)atoi(argv[3]) * GSIM_GIB;
-    x.steps_per_ms = gsim_work_steps_per_ms(0);
+    x.steps_per_ms = gsim_work_look("0", 0).steps_per_ms;
     x.is_cross = strcmp(way, "cross") == 0;
     x.is_spread = strcmp(way, "spread") == 0;
     x.m->is_burning = strcmp(way, "burn") == 0;

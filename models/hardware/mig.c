@@ -309,3 +309,29 @@ enum gsim_status gsim_mig_parse(const struct gsim_mig *mig, const char *text,
     }
     return place_rest(mig, out, taken) ? GSIM_OK : misfit(mig, text, out, log);
 }
+
+static struct gsim_instance describe_instance(const struct gsim_mig *mig, int profile) {
+    const struct gsim_mig_profile *p = &mig->profile[profile];
+    return (struct gsim_instance){.name = p->name,
+                                  .mem_bytes = p->mem_bytes,
+                                  .part_ppm = (uint32_t)gsim_mig_part(mig, p, GSIM_PPM)};
+}
+
+enum gsim_status gsim_mig_partition(const struct gsim_mig *mig, const char *device,
+                                    const char *layout, struct gsim_partition *out,
+                                    struct gsim_log *log) {
+    struct gsim_mig_layout parsed;
+    if (!mig)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "a %s cannot be cut into instances: its profile has no section [mig]",
+                         device);
+    *out = (struct gsim_partition){0};
+    for (int p = 0; !layout && p < mig->n; p++)
+        out->instance[out->n++] = describe_instance(mig, p);
+    if (!layout)
+        return GSIM_OK;
+    enum gsim_status status = gsim_mig_parse(mig, layout, &parsed, log);
+    for (int i = 0; status == GSIM_OK && i < parsed.n; i++)
+        out->instance[out->n++] = describe_instance(mig, parsed.instance[i].profile);
+    return status;
+}

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "gsim/arena.h"
+#include "gsim/arrangement.h"
 #include "sim/base/ini.h"
 #include "gsim/status.h"
 
@@ -65,5 +66,10 @@ int gsim_mig_format(const struct gsim_mig_profile *profile, char *buffer, size_t
  * cannot exist is a usage error. */
 enum gsim_status gsim_mig_parse(const struct gsim_mig *mig, const char *text,
                                 struct gsim_mig_layout *out, struct gsim_log *log);
+/* The instances of a layout as policies see them; of NULL, all that the device can be cut into. No
+ * device without a mig can be cut. */
+enum gsim_status gsim_mig_partition(const struct gsim_mig *mig, const char *device,
+                                    const char *layout, struct gsim_partition *out,
+                                    struct gsim_log *log);
 
 #endif

@@ -7,31 +7,11 @@
 
 #include <assert.h>
 
-static struct gsim_instance describe_instance(const struct gsim_mig *mig, int profile) {
-    const struct gsim_mig_profile *p = &mig->profile[profile];
-    return (struct gsim_instance){.name = p->name,
-                                  .mem_bytes = p->mem_bytes,
-                                  .part_ppm = (uint32_t)gsim_mig_part(mig, p, GSIM_PPM)};
-}
-
 enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gpu,
                                      const char *layout, struct gsim_partition *out,
                                      struct gsim_log *log) {
     const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
-    struct gsim_mig_layout parsed;
-    if (!profile->mig)
-        return gsim_fail(log, GSIM_USAGE, NULL, 0,
-                         "a %s cannot be cut into instances: its profile has no section [mig]",
-                         profile->name);
-    *out = (struct gsim_partition){0};
-    for (int p = 0; !layout && p < profile->mig->n; p++)
-        out->instance[out->n++] = describe_instance(profile->mig, p);
-    if (!layout)
-        return GSIM_OK;
-    enum gsim_status status = gsim_mig_parse(profile->mig, layout, &parsed, log);
-    for (int i = 0; status == GSIM_OK && i < parsed.n; i++)
-        out->instance[out->n++] = describe_instance(profile->mig, parsed.instance[i].profile);
-    return status;
+    return gsim_mig_partition(profile->mig, profile->name, layout, out, log);
 }
 
 /* Charges a cut: a layout at the first arrival counts as found, and takes no time; each later cut

@@ -116,8 +116,9 @@ check "their work counts as undone" 2 "$(drive --quiet --policy fifo --format js
 # --- what cannot be done is refused before a job starts
 expect "a policy that copies memory to the host" 1 "gsim drive pauses jobs" drive --policy suspend --set quantum=4s --gpus 0 "$tmp/s.csv"
 check "no job was started for it" 0 "$(ls "$tmp/logs" 2>/dev/null | wc -l)"
-expect "a partition" 1 "does not partition GPUs (MIG)" drive --policy mig --gpus 0 --device h200 "$tmp/s.csv"
-expect "managed memory" 1 "leaves memory to the jobs" drive --policy uvm --assume mem_gib=9 --gpus 0 "$tmp/s.csv"
+expect "a gang of instances" 1 "t.csv:4: policy 'mig' cuts GPUs into instances (MIG), of which a process sees one alone" \
+    drive --policy mig --gpus 0,1 --device h200 --assume mem_gib=9 "$tmp/t.csv"
+expect "memory that the policy moves" 1 "leaves memory to the jobs" drive --policy msched --assume mem_gib=9 --gpus 0 "$tmp/s.csv"
 expect "sharing that no hardware has" 1 "arranging units: gsim drive shares a GPU as the driver does" drive --policy las --gpus 0 "$tmp/s.csv"
 printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 1\nb,1,1,1,sleep 1\n' >"$tmp/plain.csv"
 expect "a command that cannot save" 1 "say --cooperative" drive --policy srtf --set preempt=restart --gpus 0 "$tmp/plain.csv"

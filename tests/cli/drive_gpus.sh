@@ -14,6 +14,29 @@ check "on the GPUs that are named" "5 0 NVIDIA H100 80GB HBM3 $first,$second" \
 rm -rf r.db logs
 on_gpus "$gsim" drive --quiet --policy fifo --gpus $first,$second --steps-per-ms 4321 --db r.db --logs "$tmp/logs" "$tmp/t.csv" >out 2>log
 check "with the arithmetic of an earlier run" 4321 "$(ask "select value from real_note where what = 'speed'")"
+# What kernels do: of two jobs of 9 MiB, of which one touches 5, in iterations of three and two kernels of a ms.
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib,working_set_gib,gpus\n%s\n%s\n' a,0,2,3,0.0087890625,0.0048828125,1 b,0,1,2,0.0087890625,,0.5 >"$tmp/touch.csv"
+touch_by() { # policy, variable=value...: what its kernels did
+    by=$1
+    shift
+    rm -rf r.db logs touches
+    # shellcheck disable=SC2086
+    on_gpus FAKE_TOUCHES="$tmp/touches" "$@" "$gsim" drive --quiet --policy $by --gpus $first --steps-per-ms 1000 --db r.db --logs "$tmp/logs" touch.csv >out 2>log
+    sort touches | uniq -c | awk '{ $1 = $1; print }' | tr '\n' ','
+}
+check "each page of plain memory is touched once in an iteration, in order" \
+    "1 2 1000 plain 0 2,1 2 1000 plain 2 3,2 4 1000 plain 0 1,2 4 1000 plain 1 1,2 4 1000 plain 2 1," "$(touch_by timeslice)"
+check "where the driver pages on demand, each of its small pages, of managed memory" \
+    "1 2 1000 managed 0 1151,1 2 1000 managed 1151 1152,2 4 1000 managed 0 426,2 4 1000 managed 426 427,2 4 1000 managed 853 427," \
+    "$(touch_by uvm FAKE_MANAGED=1)"
+expect "managed memory that the driver does not page" 1 "has no managed memory on GPU $first" \
+    on_gpus "$gsim" drive --policy uvm --gpus $first --steps-per-ms 1000 --logs "$tmp/logs" touch.csv
+printf 'job_id,submit_s,duration_s,gpus,mem_gib,command\nown,0,1,1,1,true\n' >"$tmp/own.csv"
+expect "a command, of which the memory is its own matter" 1 "own.csv:2: policy 'uvm' has the driver page the memory of jobs on demand" \
+    on_gpus FAKE_MANAGED=1 "$gsim" drive --policy uvm --gpus $first --logs "$tmp/logs" own.csv
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib\na,0,20,50,0.01\nb,0.2,2,50,0.01\n' >"$tmp/taken.csv"
+expect "managed memory, of which the driver takes no image" 1 "the driver takes no state with managed memory (memory=uvm)" \
+    on_gpus FAKE_MANAGED=1 "$gsim" drive --policy srtf --set memory=uvm --set preempt=checkpoint --gpus $first --logs "$tmp/logs" taken.csv
 expect "no arithmetic" 2 "is not a whole number from 1" on_gpus "$gsim" drive --policy fifo --gpus $first --steps-per-ms 0 --logs "$tmp/logs" "$tmp/t.csv"
 # What processes use of GPUs, as the driver counts it: of jobs that do not tell how far they are.
 printf 'job_id,submit_s,duration_s,gpus,command\nused,0,3,1,sleep 4\nnext,2.2,1,1,true\n' >"$tmp/use.csv"
@@ -150,6 +173,10 @@ check "a client has its cap, and its place among the server's GPUs" "0 50 contro
 check "or none" "0 none" "$(cat logs/1-all.log)"
 check "the server has the run's GPUs" "serves $second" "$(cat logs/mps.log)"
 check "and is gone, with its folder" "0 0" "$(pgrep -f "$tmp/bin/nvidia-cuda-mps" | wc -l) $(folders)"
+# A job for which its own share is enough, and one that lacks half of the SMs that it fills.
+check "a job with a cap does the work of all SMs that it fills on those that it sees" \
+    "1 2 1000 plain 0 2,1 2 1000 plain 2 3,2 2 2000 plain 0 1,2 2 2000 plain 1 1,2 2 2000 plain 2 1," \
+    "$(touch_by "mps --set mps.cap=50%" PATH="$tmp/bin:$PATH")"
 by_mps FAKE_MPS=dies
 check "a server that does not start" "1 1 0" "$? $(grep -c 'did not start; the words of the service are in this file' log) $(find logs -name '0-*.log' | wc -l)"
 expect "a machine without MPS" 1 "nvidia-cuda-mps-control, which comes with NVIDIA's driver, is not in PATH" \
@@ -171,8 +198,8 @@ printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 30\n' >"$tmp/sle
 env LD_LIBRARY_PATH="$tmp/lib" FAKE_GPUS=65000 "$gsim" drive --quiet --policy fifo --gpus $first --logs "$tmp/logs" "$tmp/sleep.csv" >/dev/null 2>&1 &
 pid=$!
 while [ ! -e logs/0-a.log ]; do sleep 0.05; done
-expect "a GPU of another run" 1 "GPU $first is in use by another gsim drive" \
-    on_gpus "$gsim" drive --policy fifo --gpus $first --logs "$tmp/logs2" t.csv
+expect "a GPU of another run, of which the jobs are processes there" 1 "GPU $first is in use by another gsim drive" \
+    on_gpus FAKE_BUSY=$first "$gsim" drive --policy fifo --gpus $first --logs "$tmp/logs2" t.csv
 kill -TERM $pid
 wait $pid
 check "which ends when it is asked to" 4 $?

@@ -2,7 +2,9 @@
 /* A libcuda.so.1 without a GPU, for calibrate.sh: memory is the host's, kernels take no time, and two
  * processes take turns of 2.08 ms with switches of 0.165 ms. FAKE_GPU is its name; FAKE_FAIL names a call
  * that fails; FAKE_CUDA is its version. FAKE_MOVES is a file for the moves of restored processes, among as
- * many GPUs as FAKE_GPUS says, with the UUIDs of fake_nvml.c. */
+ * many GPUs as FAKE_GPUS says, with the UUIDs of fake_nvml.c. With FAKE_MANAGED it pages managed memory;
+ * a client of MPS sees the part of the SMs that its cap leaves; FAKE_TOUCHES is a file for what kernels `burn` do: a line of
+ * blocks, steps, the memory's kind, the first page that is touched and their number. */
 #define _DEFAULT_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -43,7 +45,10 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
     (void)device;
-    *value = attribute == 16 ? SMS : attribute == 83 ? 0 : 1024;
+    const char *percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
+    *value = attribute == 16   ? SMS * (percent ? atoi(percent) : 100) / 100
+             : attribute == 83 ? getenv("FAKE_MANAGED") != NULL
+                               : 1024;
     return 0;
 }
 int cuCtxCreate_v2(void **context, unsigned flags, int device) {
@@ -91,9 +96,11 @@ int cuMemFree_v2(uint64_t mem) {
     unmapped((void *)(uintptr_t)mem);
     return 0;
 }
+static uint64_t managed; /* the memory that was allocated so last */
 int cuMemAllocManaged(uint64_t *mem, size_t bytes, unsigned flags) {
-    (void)flags;
-    return cuMemAlloc_v2(mem, bytes);
+    int error = flags == 1 ? cuMemAlloc_v2(mem, bytes) : 1;
+    managed = error == 0 ? *mem : 0;
+    return error;
 }
 int cuMemPrefetchAsync(uint64_t mem, size_t bytes, int device, void *stream) {
     (void)mem;
@@ -241,6 +248,24 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
     (void)value;
     return result("cuFuncSetAttribute");
 }
+/* Writes into the pages as the kernel does: more than there are end the process. */
+static void burn(unsigned blocks, const uint64_t *steps, const uint64_t *first, const uint64_t *pages,
+                 const uint64_t *page_bytes) {
+    static uint64_t begin;
+    const char *path = getenv("FAKE_TOUCHES");
+    FILE *file = path && *pages > 0 ? fopen(path, "a") : NULL;
+    for (uint64_t page = 0; page < *pages; page++)
+        *(volatile uint32_t *)(uintptr_t)(*first + *page_bytes * page) = 1;
+    if (!begin)
+        begin = *first;
+    if (file) {
+        fprintf(file, "%u %llu %s %llu %llu\n", blocks, (unsigned long long)*steps,
+                begin == managed ? "managed" : "plain", (unsigned long long)((*first - begin) / *page_bytes),
+                (unsigned long long)*pages);
+        fclose(file);
+    }
+}
+
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **parameters, void **extra) {
     (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream;
@@ -250,6 +275,8 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
         stamp(out, *(uint64_t *)parameters[1]);
     if ((uintptr_t)function == 'w')
         watch(out);
+    if ((uintptr_t)function == 'b')
+        burn(gx, parameters[1], parameters[2], parameters[3], parameters[4]);
     return 0;
 }
 int cuGetErrorName(int error, const char **name) {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The days that were recorded on H200s and an H100 (experiments/validate/drive: turns.csv, two_h200_again.csv,
-# turns_h100.csv, two_h200_third.csv, real.csv, longer.csv, blind.csv): with the events of then at the times of then, engine and
-# policy decide as they did. tests/records has what happened, as the tables real_run and real_note of gsim drive had it.
+# turns_h100.csv, two_h200_third.csv, real.csv, longer.csv, blind.csv, paging.csv): with the events of then at the times
+# of then, engine and policy decide as they did. tests/records has what happened, as the tables real_run and real_note of gsim drive had it.
 # $1 is gsim.
 set -u
 case $1 in /*) gsim=$1 ;; *) gsim=$PWD/$1 ;; esac
@@ -20,7 +20,7 @@ CREATE TEMP TABLE line (run, note, time_ns, job, what, detail, value);
 .import --skip 1 tests/records/notes.csv line
 CREATE TABLE noted AS SELECT * FROM line;
 END
-check "the record is there" "38 9727" "$(sqlite3 -separator ' ' "$tmp/empty.db" 'select count(distinct run), count(*) from noted')"
+check "the record is there" "40 10003" "$(sqlite3 -separator ' ' "$tmp/empty.db" 'select count(distinct run), count(*) from noted')"
 
 record() { # run, policy, device, GPUs: a database of that run alone
     cp "$tmp/empty.db" "$tmp/r.db"
@@ -38,7 +38,7 @@ tail -n +2 tests/records/runs.csv | sed 's/"\([^",]*\),\([^",]*\)"/\1+\2/g' >"$t
 while IFS=, read -r run policy settings gpus device trace; do
     settings=$(echo "$settings" | tr + ,)
     record "$run" "$policy" "$device" "$(echo "$gpus" | tr + ,)"
-    n=$(sqlite3 "$tmp/r.db" "SELECT count(*) FROM real_note WHERE what IN ('start', 'stop', 'drop', 'arrange', 'watch')")
+    n=$(sqlite3 "$tmp/r.db" "SELECT count(*) FROM real_note WHERE what IN ('start', 'stop', 'drop', 'arrange', 'partition', 'watch')")
     expect "$policy $settings on GPUs $gpus" 0 "the $n decisions of run 1 are those of the policy again" \
         again "$policy" "$settings" "$trace" </dev/null
 done <"$tmp/runs"

@@ -21,7 +21,7 @@
 #include "sim/app/drive/rows.h"
 #include "sim/app/drive/start.h"
 #include "sim/app/drive/tasks.h"
-#include "sim/app/drive/work_gpu.h"
+#include "sim/app/drive/work.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
 #include "sim/app/results/db_real.h"
@@ -39,6 +39,7 @@ struct drive {
     struct gsim_executor executor;
     struct gsim_accounting usage;
     struct gsim_replay replay;
+    struct gsim_cutting cutting;
     struct gsim_db *db; /* NULL: no --db */
     int64_t real_run;
     int64_t synced_ns; /* when rows were last brought to the disk, on the wall's clock */
@@ -116,8 +117,6 @@ static enum gsim_status find_gpus(struct drive *d) {
         status = gsim_gpus_find(&d->gpus, cli->arena, cli->log);
         if (status == GSIM_OK)
             status = gsim_setup_name_device(cli, d->gpus.product); /* for their memory */
-        if (status == GSIM_OK)
-            status = gsim_gpus_lock(&d->gpus, cli->log);
     }
     if (status == GSIM_OK && d->gpus.n > 0)
         cli->value[GSIM_OPT_GPUS_PER_NODE] = gsim_arena_printf(cli->arena, "%u", d->gpus.n);
@@ -137,6 +136,11 @@ static enum gsim_status number_gpus(struct drive *d) {
     d->executor.n_gpus = d->gpus.n;
     d->executor.uuids = d->gpus.uuids;
     d->executor.n_uuids = d->gpus.n_uuids;
+    d->cutting.gpus = d->gpus.number;
+    d->cutting.n_gpus = d->gpus.n;
+    d->cutting.mig = d->setup->cluster.profiles[0]->mig;
+    d->cutting.arena = d->cli->arena;
+    d->executor.cutting = &d->cutting;
     if (!d->executor.is_dry && d->gpus.n_uuids == 0)
         d->executor.no_moves = "the driver does not tell the UUIDs of all GPUs of the machine";
     return GSIM_OK;
@@ -274,7 +278,7 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
     (void)signal(SIGPIPE, SIG_IGN);
     catch_hangup();
     take_descriptors(d);
-    if (!d->executor.is_dry) {
+    if (!d->executor.is_dry && !d->cutting.is_needed) {
         gsim_accounting_open(&d->usage, d->gpus.number, d->gpus.n);
         d->executor.usage = &d->usage;
     }
@@ -321,16 +325,20 @@ static enum gsim_status finish(struct drive *d, const struct gsim_result *result
     return status;
 }
 
-/* Rows without a command become kernels of a length that is known on a GPU that is idle. */
 static enum gsim_status measure_speed(struct drive *d) {
-    if (d->executor.steps_per_ms > 0)
-        return GSIM_OK;
-    d->executor.steps_per_ms = gsim_work_steps_per_ms(d->gpus.number[0]);
-    return d->executor.steps_per_ms > 0
-               ? GSIM_OK
-               : gsim_fail(d->cli->log, GSIM_FAILED, NULL, 0,
-                           "no kernel runs on GPU %u, which jobs without a command need",
-                           d->gpus.number[0]);
+    char visible[16];
+    (void)snprintf(visible, sizeof visible, "%u", d->gpus.number[0]);
+    return gsim_work_measure(&d->executor, visible, d->gpus.number[0], 0);
+}
+
+/* Instances are made when the run begins, and their speed is measured then. */
+static enum gsim_status prepare_gpus(struct drive *d) {
+    bool is_cut = d->cutting.is_needed;
+    enum gsim_status status = is_cut ? gsim_cutting_check(&d->cutting, d->cli->log)
+                                     : gsim_cutting_check_whole(&d->cutting, d->cli->log);
+    if (status == GSIM_OK && !is_cut && gsim_rows_need_work(&d->setup->trace))
+        status = measure_speed(d);
+    return status;
 }
 
 /* All that can be refused before a job starts. */
@@ -359,8 +367,8 @@ static enum gsim_status prepare(struct drive *d, struct gsim_outfile *jobs) {
         status = gsim_rehearse(d->setup, &d->executor, cli->io, cli->log);
     if (status == GSIM_OK)
         status = make_folder(d);
-    if (status == GSIM_OK && !d->executor.is_dry && gsim_rows_need_work(&d->setup->trace))
-        status = measure_speed(d);
+    if (status == GSIM_OK && !d->executor.is_dry)
+        status = prepare_gpus(d);
     return status == GSIM_OK ? gsim_run_output_open(cli, jobs) : status;
 }
 

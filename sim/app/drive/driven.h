@@ -10,6 +10,7 @@
 #include "sim/app/drive/gpus.h"
 #include "sim/app/drive/record.h"
 #include "sim/app/drive/accounting.h"
+#include "sim/app/drive/cutting.h"
 
 /* A job that has ended, or was cut off. */
 struct gsim_driven {
@@ -38,11 +39,14 @@ struct gsim_executor {
     uint32_t n_uuids; /* 0 in a dry run */
     bool is_served; /* jobs are clients of an MPS server */
     const char *mps_folder; /* where the server's pipes are; NULL: there is no server */
+    struct gsim_cutting *cutting; /* NULL: in a replay */
     const char *no_mps; /* why there can be no server; NULL: there can */
     const char *logs; /* a folder for the jobs' output and state */
     int64_t speed_up; /* how much faster the clock runs, and sleeps end; 1 on real GPUs */
     int64_t grace_ns; /* how long a job has to end, or to save, on the wall's clock */
     int64_t steps_per_ms; /* how fast the GPUs are, for rows without a command; 0: not measured */
+    uint32_t sms; /* of a GPU, likewise; 0: not known */
+    bool is_paged; /* the policy has the driver page memory: that of such rows is managed */
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
     const char *no_moves; /* why it cannot bring the state onto another GPU; NULL: it can */

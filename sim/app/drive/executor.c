@@ -8,8 +8,10 @@
 
 #include "sim/app/drive/guard.h"
 #include "sim/app/drive/refusals.h"
+#include "sim/app/drive/rows.h"
 #include "sim/app/drive/start.h"
 #include "sim/app/drive/stops.h"
+#include "sim/app/drive/work.h"
 
 enum { PPM_PER_PERCENT = GSIM_PPM / 100 };
 
@@ -21,6 +23,28 @@ enum { PPM_PER_PERCENT = GSIM_PPM / 100 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+/* In the guard. */
+static void clean_up(const void *arg) {
+    const struct gsim_model *model = arg;
+    gsim_mps_clean(&model->mps);
+    gsim_cutting_clean(model->executor->cutting);
+}
+
+/* Instances are there before the run begins, and on one of them its speed is measured: that of an
+ * SM, as on the whole GPU. */
+static enum gsim_status cut_first(struct gsim_model *model, struct gsim_log *log) {
+    struct gsim_executor *executor = model->executor;
+    const struct gsim_profile *profile = model->setup.profiles[model->setup.type_of_gpu[0]];
+    enum gsim_status status = gsim_cutting_open(executor->cutting, log);
+    if (status != GSIM_OK || !gsim_rows_need_work(model->setup.trace))
+        return status;
+    for (uint32_t gpu = 0; gpu < executor->n_gpus; gpu++)
+        if (executor->cutting->cut[gpu].is_cut)
+            return gsim_work_measure(executor, executor->cutting->cut[gpu].uuid[0],
+                                     executor->gpus[gpu], (uint32_t)profile->value[GSIM_KEY_SMS]);
+    return GSIM_OK;
+}
+
 static enum gsim_status open_executor(const struct gsim_model_setup *setup, struct gsim_model **out,
                                       struct gsim_log *log) {
     struct gsim_model *model = gsim_arena_alloc(setup->arena, sizeof *model);
@@ -30,9 +54,14 @@ static enum gsim_status open_executor(const struct gsim_model_setup *setup, stru
     model->executor = setup->arg;
     model->executor->model = *out = model;
     bool is_served = model->executor->is_served && !model->executor->is_dry;
+    bool is_cut = model->executor->cutting->is_needed && !model->executor->is_dry;
     enum gsim_status status = is_served ? gsim_mps_open(&model->mps, log) : GSIM_OK;
+    if (status == GSIM_OK && is_cut)
+        status = gsim_cutting_prepare(model->executor->cutting, log);
     if (status == GSIM_OK)
-        status = gsim_guard_open(&model->guard, gsim_mps_clean, &model->mps, log);
+        status = gsim_guard_open(&model->guard, clean_up, model, log);
+    if (status == GSIM_OK && is_cut)
+        status = cut_first(model, log);
     if (status == GSIM_OK && is_served)
         status = gsim_mps_start(&model->mps, model->executor, &model->guard);
     model->executor->mps_folder = *model->mps.folder ? model->mps.folder : NULL;
@@ -426,6 +455,10 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
                                             "the policy shares GPUs through MPS, which it did not "
                                             "do in its rehearsal: no server was started"));
+    if (arrangement->memory == GSIM_MEMORY_UVM && !executor->is_paged)
+        gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                                            "the policy has the driver page memory, which it did "
+                                            "not do in its rehearsal: jobs have plain memory"));
     for (uint32_t i = 0; arrangement->is_served && i < arrangement->n_entries; i++)
         cap(model, arrangement->entries[i].job,
             arrangement->lanes[arrangement->entries[i].lane].cap_ppm);
@@ -434,9 +467,8 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
 static enum gsim_status read_layout(const struct gsim_model *model, uint32_t gpu,
                                     const char *layout, struct gsim_partition *out,
                                     struct gsim_log *log) {
-    (void)model, (void)gpu, (void)out;
-    return gsim_fail(log, GSIM_FAILED, NULL, 0, "layout '%s': gsim drive does not partition GPUs",
-                     layout);
+    const struct gsim_profile *profile = model->setup.profiles[model->setup.type_of_gpu[gpu]];
+    return gsim_mig_partition(profile->mig, profile->name, layout, out, log);
 }
 
 /* Processes have no groups of SMs. */
@@ -446,8 +478,18 @@ static uint32_t sms(const struct gsim_model *model, uint32_t gpu, uint32_t part_
 }
 
 static void partition(struct gsim_model *model, uint32_t gpu, const char *layout, int64_t now_ns) {
-    (void)model, (void)gpu, (void)layout, (void)now_ns;
-    assert(false); /* no layout can be read */
+    struct gsim_executor *executor = model->executor;
+    struct gsim_note *note = gsim_tasks_note(model, GSIM_NO_SLOT, GSIM_NOTE_PARTITION, now_ns, 0);
+    if (note)
+        gsim_note_partition(note, gpu, layout);
+    if (executor->is_dry)
+        return;
+    if (executor->cutting->made)
+        gsim_tasks_give_up(model, gsim_cutting_cut(executor->cutting, gpu, layout, executor->log));
+    else if (*layout)
+        gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                                            "the policy cuts a GPU into instances, which it did "
+                                            "not do in its rehearsal"));
 }
 
 static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
@@ -690,6 +732,7 @@ void gsim_executor_close(struct gsim_executor *executor) {
     gsim_tasks_write_record(model, true);
     if (*model->mps.folder)
         gsim_mps_end(&model->mps, &model->guard);
+    gsim_cutting_close(executor->cutting);
     gsim_guard_close(&model->guard);
     executor->model = NULL;
 }

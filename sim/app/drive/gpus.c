@@ -46,6 +46,48 @@ enum gsim_status gsim_gpus_read(const char *text, struct gsim_gpus *gpus, struct
     return GSIM_OK;
 }
 
+/* --- locks ------------------------------------------------------------------------------------ */
+
+/* A file of another user can be locked too, and is not created again. */
+static int open_lock(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd >= 0 || errno != ENOENT
+               ? fd
+               : open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+}
+
+/* A lock of the kernel's, which ends with the process in whatever way that ends. */
+enum gsim_status gsim_gpus_lock_file(struct gsim_gpus *gpus, const char *path, const char *what,
+                                     struct gsim_log *log) {
+    int fd = gpus->n_locks <= GSIM_DRIVE_GPUS ? open_lock(path) : -1;
+    if (fd < 0)
+        return gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be opened: %s",
+                         strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        gpus->lock[gpus->n_locks++] = fd;
+        return GSIM_OK;
+    }
+    (void)close(fd);
+    return gsim_fail(log, GSIM_FAILED, NULL, 0, "%s is in use by another gsim drive (it holds %s)",
+                     what, path);
+}
+
+static enum gsim_status lock_gpus(struct gsim_gpus *gpus, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < gpus->n && status == GSIM_OK; i++) {
+        char path[64], what[32];
+        (void)snprintf(path, sizeof path, "/tmp/gsim-drive-gpu%u.lock", gpus->number[i]);
+        (void)snprintf(what, sizeof what, "GPU %u", gpus->number[i]);
+        status = gsim_gpus_lock_file(gpus, path, what, log);
+    }
+    return status;
+}
+
+void gsim_gpus_release(struct gsim_gpus *gpus) {
+    while (gpus->n_locks > 0)
+        (void)close(gpus->lock[--gpus->n_locks]);
+}
+
 /* --- the driver ------------------------------------------------------------------------------- */
 
 /* Refuses a GPU on which other processes compute, by their numbers. */
@@ -131,12 +173,14 @@ static enum gsim_status find(const struct gsim_nvml *nvml, struct gsim_gpus *gpu
     for (unsigned i = 0; gpus->n == 0 && i < n && i < GSIM_DRIVE_GPUS; i++)
         gpus->number[i] = i;
     gpus->n = gpus->n ? gpus->n : n < GSIM_DRIVE_GPUS ? n : GSIM_DRIVE_GPUS;
-    for (uint32_t i = 0; i < gpus->n && status == GSIM_OK; i++) {
+    for (uint32_t i = 0; i < gpus->n; i++)
         if (gpus->number[i] >= n)
             return gsim_fail(log, GSIM_USAGE, NULL, 0,
                              "--gpus: this machine has no GPU %u; it has %u", gpus->number[i], n);
+    if (status == GSIM_OK) /* first, since jobs of another run are processes as well */
+        status = lock_gpus(gpus, log);
+    for (uint32_t i = 0; i < gpus->n && status == GSIM_OK; i++)
         status = look_at(nvml, gpus, gpus->number[i], arena, log);
-    }
     return status;
 }
 
@@ -149,46 +193,4 @@ enum gsim_status gsim_gpus_find(struct gsim_gpus *gpus, struct gsim_arena *arena
     status = find(&nvml, gpus, arena, log);
     gsim_nvml_close(&nvml);
     return status;
-}
-
-/* --- locks ------------------------------------------------------------------------------------ */
-
-/* A file of another user can be locked too, and is not created again. */
-static int open_lock(const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    return fd >= 0 || errno != ENOENT
-               ? fd
-               : open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-}
-
-/* A lock of the kernel's, which ends with the process in whatever way that ends. */
-enum gsim_status gsim_gpus_lock_file(struct gsim_gpus *gpus, const char *path, const char *what,
-                                     struct gsim_log *log) {
-    int fd = gpus->n_locks <= GSIM_DRIVE_GPUS ? open_lock(path) : -1;
-    if (fd < 0)
-        return gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be opened: %s",
-                         strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        gpus->lock[gpus->n_locks++] = fd;
-        return GSIM_OK;
-    }
-    (void)close(fd);
-    return gsim_fail(log, GSIM_FAILED, NULL, 0, "%s is in use by another gsim drive (it holds %s)",
-                     what, path);
-}
-
-enum gsim_status gsim_gpus_lock(struct gsim_gpus *gpus, struct gsim_log *log) {
-    enum gsim_status status = GSIM_OK;
-    for (uint32_t i = 0; i < gpus->n && status == GSIM_OK; i++) {
-        char path[64], what[32];
-        (void)snprintf(path, sizeof path, "/tmp/gsim-drive-gpu%u.lock", gpus->number[i]);
-        (void)snprintf(what, sizeof what, "GPU %u", gpus->number[i]);
-        status = gsim_gpus_lock_file(gpus, path, what, log);
-    }
-    return status;
-}
-
-void gsim_gpus_release(struct gsim_gpus *gpus) {
-    while (gpus->n_locks > 0)
-        (void)close(gpus->lock[--gpus->n_locks]);
 }

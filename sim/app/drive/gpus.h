@@ -28,11 +28,10 @@ struct gsim_gpus {
 /* Reads "0,1" into numbers. */
 enum gsim_status gsim_gpus_read(const char *text, struct gsim_gpus *gpus, struct gsim_log *log);
 /* Finds the GPUs; without numbers, all of the machine. Refuses a machine without a driver, a
- * number that it does not have, GPUs of several products, and a GPU that other processes use. */
+ * number that it does not have, GPUs of another run, of several products, and a GPU that other
+ * processes use. They are locked until gsim_gpus_release, or until this process ends. */
 enum gsim_status gsim_gpus_find(struct gsim_gpus *gpus, struct gsim_arena *arena,
                                 struct gsim_log *log);
-/* Locks them until gsim_gpus_release, or until this process ends. */
-enum gsim_status gsim_gpus_lock(struct gsim_gpus *gpus, struct gsim_log *log);
 /* Locks a file, which another process must not hold: `what` is shared otherwise. */
 enum gsim_status gsim_gpus_lock_file(struct gsim_gpus *gpus, const char *path, const char *what,
                                      struct gsim_log *log);

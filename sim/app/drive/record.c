@@ -61,8 +61,11 @@ static void append_number(struct gsim_note *note, const char *before, uint32_t n
 }
 
 static void append_units(struct gsim_note *note, const struct gsim_unit *units, uint32_t n_units) {
-    for (uint32_t u = 0; u < n_units; u++)
+    for (uint32_t u = 0; u < n_units; u++) {
         append_number(note, u ? "," : "", units[u].gpu);
+        if (units[u].slot > 0)
+            append_number(note, "/", units[u].slot);
+    }
 }
 
 void gsim_note_place(struct gsim_note *note, enum gsim_state from, const struct gsim_unit *units,
@@ -70,6 +73,12 @@ void gsim_note_place(struct gsim_note *note, enum gsim_state from, const struct 
     append(note, from == GSIM_PAUSED ? "paused" : from == GSIM_HELD ? "held" : "queued");
     append(note, ", on ");
     append_units(note, units, n_units);
+}
+
+void gsim_note_partition(struct gsim_note *note, uint32_t gpu, const char *layout) {
+    append_number(note, "", gpu);
+    append(note, ", ");
+    append(note, *layout ? layout : "whole");
 }
 
 void gsim_note_stop(struct gsim_note *note, enum gsim_stop stop, enum gsim_keep keep) {

@@ -46,11 +46,14 @@ struct gsim_note *gsim_record_add(struct gsim_record *record, struct gsim_arena 
 
 /* --- what a decision says --------------------------------------------------------------------- */
 
-/* "queued, on 0,1": where the job comes from, and its GPUs. */
+/* "queued, on 0,1": where the job comes from, and its GPUs; "on 0/2": an instance of one, the
+ * second. */
 void gsim_note_place(struct gsim_note *note, enum gsim_state from, const struct gsim_unit *units,
                      uint32_t n_units);
 /* "iteration, storage": when it stops, and where its memory goes. */
 void gsim_note_stop(struct gsim_note *note, enum gsim_stop stop, enum gsim_keep keep);
+/* "0, 3g.71gb+2g": the GPU and its instances; "0, whole". */
+void gsim_note_partition(struct gsim_note *note, uint32_t gpu, const char *layout);
 /* "0,1; caps 0,0; lanes 0,1": the GPUs, the cap of each lane in ppm, and the lane of each job. */
 void gsim_note_arrangement(struct gsim_note *note, const struct gsim_unit *units, uint32_t n_units,
                            const struct gsim_arrangement *arrangement);

@@ -22,6 +22,9 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
                    ? NULL
                    : "its command has to save its state when it is asked to (gsim_job.h); say "
                      "--cooperative if it does, or --save-command for what saves it";
+    if (keep == GSIM_KEEP_IMAGE && executor->is_paged)
+        return "the driver takes no state with managed memory (memory=uvm); say preempt=restart, "
+               "pause or discard";
     if (keep == GSIM_KEEP_IMAGE)
         return executor->no_images;
     return "gsim drive pauses jobs (preempt=pause, pause-iteration), lets them save (restart), has "
@@ -47,11 +50,13 @@ static bool is_served_by_mps(const struct gsim_arrangement *arrangement) {
 const char *gsim_refusals_of_arrangement(const struct gsim_executor *executor,
                                          const struct gsim_arrangement *arrangement) {
     const struct gsim_lane *lane = &arrangement->lanes[0];
-    if (arrangement->memory != GSIM_MEMORY_RESIDENT)
-        return "gsim drive leaves memory to the jobs: none is paged or moved for them";
+    bool is_paged = arrangement->memory == GSIM_MEMORY_UVM;
+    if (arrangement->memory != GSIM_MEMORY_RESIDENT && !is_paged)
+        return "gsim drive leaves memory to the jobs, and to the driver where it pages on demand "
+               "(memory=uvm): none is moved for them in another way";
     if (lane->discipline == GSIM_DISCIPLINE_EXCLUSIVE)
         return NULL;
-    if (arrangement->is_served && is_served_by_mps(arrangement))
+    if (arrangement->is_served && is_served_by_mps(arrangement) && !is_paged)
         return executor->no_mps;
     if (!arrangement->is_served && arrangement->n_lanes == 1 && lane->cap_ppm == 0 &&
         is_the_drivers(lane))

@@ -12,7 +12,6 @@ struct rehearsal {
     bool has_moved; /* a paused job went to other GPUs than those with its memory */
     const char *no_move; /* why a job cannot take its image elsewhere; NULL: none has to */
     int64_t blind_job; /* it shared a GPU, and does not tell what it did then; -1: none is asked */
-    const char *layout; /* the instances into which a GPU was partitioned; NULL: none was */
 };
 
 /* The model of devices, which computes the run, and the executor, which says what it could not
@@ -45,9 +44,9 @@ static enum gsim_status open_both(const struct gsim_model_setup *setup, struct g
 
 /* --- what the executor has a say in ----------------------------------------------------------- */
 
-static bool has_unit(const struct gsim_job *about, uint32_t gpu) {
+static bool is_on(const struct gsim_job *about, struct gsim_unit unit) {
     for (uint32_t u = 0; u < about->n_units; u++)
-        if (about->units[u].gpu == gpu)
+        if (about->units[u].gpu == unit.gpu && about->units[u].slot == unit.slot)
             return true;
     return false;
 }
@@ -56,7 +55,7 @@ static void note_sharing(struct gsim_model *m, gsim_slot slot) {
     const struct gsim_job *about = &(*m->jobs)[slot];
     for (gsim_slot other = 0; other < m->capacity; other++)
         for (uint32_t u = 0; other != slot && u < about->n_units; u++)
-            if (has_unit(&(*m->jobs)[other], about->units[u].gpu))
+            if (is_on(&(*m->jobs)[other], about->units[u]))
                 m->has_shared[slot] = m->has_shared[other] = true;
 }
 
@@ -86,7 +85,6 @@ static const char *refuses_arrangement(const struct gsim_model *m, const struct 
 
 static enum gsim_status read_layout(const struct gsim_model *m, uint32_t gpu, const char *layout,
                                     struct gsim_partition *out, struct gsim_log *log) {
-    m->heard->layout = layout;
     return gsim_model_device.read_layout(m->inner, gpu, layout, out, log);
 }
 
@@ -127,6 +125,7 @@ static enum gsim_when evict(struct gsim_model *m, gsim_slot slot, enum gsim_stop
 static void arrange(struct gsim_model *m, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns) {
     m->heard->executor->is_served |= arrangement->is_served;
+    m->heard->executor->is_paged |= arrangement->memory == GSIM_MEMORY_UVM;
     gsim_model_device.arrange(m->inner, units, n_units, arrangement, now_ns);
 }
 
@@ -135,6 +134,7 @@ static uint32_t sms(const struct gsim_model *m, uint32_t gpu, uint32_t part_ppm)
 }
 
 static void partition(struct gsim_model *m, uint32_t gpu, const char *layout, int64_t now_ns) {
+    gsim_cutting_hear(m->heard->executor->cutting, gpu, layout);
     gsim_model_device.partition(m->inner, gpu, layout, now_ns);
 }
 
@@ -262,13 +262,42 @@ static const struct gsim_model_ops rehearsed = {
     .given = given,
 };
 
+/* What memory a command takes is its own matter: plain memory is never paged, and a program that
+ * finds none dies. */
+static enum gsim_status refuse_plain_memory(const struct gsim_trace *trace, const char *policy,
+                                            struct gsim_log *log) {
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (gsim_start_command(trace, job))
+            return gsim_fail(log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+                             "policy '%s' has the driver page the memory of jobs on demand, for "
+                             "which it has to be managed memory: gsim drive knows that of rows "
+                             "without a command, and job '%s' has one",
+                             policy, gsim_trace_id(trace, job));
+    return GSIM_OK;
+}
+
+/* CUDA shows a process one instance, of whatever GPU. */
+static enum gsim_status refuse_gangs(const struct gsim_executor *executor,
+                                     const struct gsim_trace *trace, const char *policy,
+                                     struct gsim_log *log) {
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (gsim_trace_gpus(trace, job) > 1)
+            return gsim_fail(log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+                             "policy '%s' cuts GPUs into instances (MIG), of which a process sees "
+                             "one alone: job '%s' asks for %u GPUs",
+                             policy, gsim_trace_id(trace, job), gsim_trace_gpus(trace, job));
+    return executor->is_served
+               ? gsim_fail(log, GSIM_FAILED, NULL, 0,
+                           "policy '%s' cuts GPUs into instances (MIG) and shares others through "
+                           "MPS: gsim drive does one of the two in a run",
+                           policy)
+               : GSIM_OK;
+}
+
 static enum gsim_status judge(const struct rehearsal *rehearsal, const struct gsim_trace *trace,
                               const char *policy, struct gsim_log *log) {
-    if (rehearsal->layout)
-        return gsim_fail(log, GSIM_FAILED, NULL, 0,
-                         "policy '%s' asks for a partition: gsim drive does not partition GPUs "
-                         "(MIG), which needs the rights of an administrator",
-                         policy);
+    if (rehearsal->executor->cutting->is_needed)
+        return refuse_gangs(rehearsal->executor, trace, policy, log);
     if (rehearsal->has_moved)
         return gsim_fail(log, GSIM_FAILED, NULL, 0,
                          "policy '%s' would resume paused jobs on other GPUs, where their memory "
@@ -279,6 +308,8 @@ static enum gsim_status judge(const struct rehearsal *rehearsal, const struct gs
                          "policy '%s' would resume paused jobs on other GPUs: %s; say "
                          "preempt=restart, or use one GPU",
                          policy, rehearsal->no_move);
+    if (rehearsal->executor->is_paged && !rehearsal->executor->is_dry)
+        return refuse_plain_memory(trace, policy, log);
     if (rehearsal->blind_job >= 0)
         return gsim_refuse_counters(rehearsal->executor, trace, (uint32_t)rehearsal->blind_job);
     return GSIM_OK;

@@ -206,6 +206,13 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
     (void)take(model, &made);
 }
 
+static void partition(struct gsim_model *model, uint32_t gpu, const char *layout, int64_t now_ns) {
+    struct gsim_note made = {
+        .kind = GSIM_NOTE_PARTITION, .job = GSIM_NOTE_NO_JOB, .time_ns = now_ns};
+    gsim_note_partition(&made, gpu, layout);
+    (void)take(model, &made);
+}
+
 static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns) {
     struct gsim_note made = of_job(model, slot, GSIM_NOTE_WATCH, now_ns);
@@ -226,6 +233,7 @@ struct gsim_model_ops gsim_replay_ops(void) {
     ops.admit = admit;
     ops.evict = evict;
     ops.arrange = arrange;
+    ops.partition = partition;
     ops.watch = watch;
     ops.next_time = next_time;
     return ops;

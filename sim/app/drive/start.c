@@ -49,8 +49,10 @@ const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsi
 /* "CUDA_VISIBLE_DEVICES=0,3": the machine's numbers of the GPUs that the job is placed on; for a
  * client of MPS, their places among the GPUs of its server. */
 static const char *visible_devices(const struct gsim_executor *executor, struct gsim_arena *arena,
-                                   const struct gsim_job *about) {
+                                   const struct gsim_job *about, const char *instance) {
     const char *text = "CUDA_VISIBLE_DEVICES=";
+    if (instance)
+        return gsim_arena_printf(arena, "%s%s", text, instance);
     for (uint32_t u = 0; u < about->n_units && text; u++)
         text = gsim_arena_printf(arena, "%s%s%u", text, u ? "," : "",
                                  executor->mps_folder ? about->units[u].gpu
@@ -69,11 +71,11 @@ static bool is_complete(const char *const *list, int n) {
 
 static bool fill_environment(const struct gsim_executor *executor, struct gsim_arena *arena,
                              const struct gsim_trace *trace, const struct gsim_job *about,
-                             bool is_resumed, uint32_t cap_percent,
+                             bool is_resumed, uint32_t cap_percent, const char *instance,
                              const char *list[VARIABLES + 1]) {
     const char *log = gsim_start_log_path(executor, arena, trace, about->index);
     int n = 0;
-    list[n++] = visible_devices(executor, arena, about);
+    list[n++] = visible_devices(executor, arena, about, instance);
     list[n++] = "CUDA_DEVICE_ORDER=PCI_BUS_ID"; /* the numbers are those of nvidia-smi */
     list[n++] = "GSIM_JOB_FD=3";
     list[n++] = gsim_arena_printf(arena, "GSIM_JOB_ID=%s", gsim_trace_id(trace, about->index));
@@ -92,6 +94,21 @@ static int do_work(const void *arg) {
     return gsim_work_do(arg);
 }
 
+/* Of a job on a part of a GPU, the UUID that CUDA takes; in a dry run a text in its place. NULL:
+ * the run cuts no GPU. */
+static enum gsim_status find_instance(const struct gsim_executor *executor,
+                                      const struct gsim_job *about, struct gsim_arena *arena,
+                                      const char **instance) {
+    struct gsim_unit unit = about->units[0];
+    *instance = NULL;
+    if (executor->is_dry && unit.slot > 0)
+        *instance = gsim_arena_printf(arena, "MIG-%u/%u", executor->gpus[unit.gpu], unit.slot);
+    if (executor->is_dry || !executor->cutting->is_needed)
+        return GSIM_OK;
+    *instance = gsim_cutting_visible(executor->cutting, unit, executor->log);
+    return *instance ? GSIM_OK : GSIM_FAILED;
+}
+
 /* Texts live as long as the call: the child has a copy of all of them. */
 enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                 const struct gsim_trace *trace, const struct gsim_job *about,
@@ -100,9 +117,11 @@ enum gsim_status gsim_start_job(const struct gsim_executor *executor,
     struct gsim_arena *arena = gsim_arena_new();
     const char *environment[VARIABLES + 1];
     struct gsim_work_load work = gsim_work_of(trace, about->index, executor);
-    enum gsim_status status;
-    if (arena &&
-        fill_environment(executor, arena, trace, about, is_resumed, cap_percent, environment)) {
+    const char *instance = NULL;
+    enum gsim_status status =
+        arena ? find_instance(executor, about, arena, &instance) : GSIM_FAILED;
+    if (status == GSIM_OK && fill_environment(executor, arena, trace, about, is_resumed,
+                                              cap_percent, instance, environment)) {
         struct gsim_start start = {.command = gsim_start_command(trace, about->index),
                                    .work = do_work,
                                    .arg = &work,
@@ -112,7 +131,7 @@ enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                        gsim_start_log_path(executor, arena, trace, about->index)};
         status = start.log_path ? gsim_job_process_start(process, &start, guard, executor->log)
                                 : gsim_no_memory(executor->log, "starting a job");
-    } else {
+    } else if (!arena || status == GSIM_OK) {
         status = gsim_no_memory(executor->log, "starting a job");
     }
     gsim_arena_free(arena);

@@ -132,10 +132,10 @@ void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot) {
 
 /* --- GPU time --------------------------------------------------------------------------------- */
 
-static bool has_gpu(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+static bool has_unit(const struct gsim_model *model, gsim_slot slot, struct gsim_unit unit) {
     const struct gsim_job *about = gsim_tasks_job(model, slot);
     for (uint32_t u = 0; u < about->n_units; u++)
-        if (about->units[u].gpu == gpu)
+        if (about->units[u].gpu == unit.gpu && about->units[u].slot == unit.slot)
             return true;
     return false;
 }
@@ -144,7 +144,8 @@ static bool has_gpu(const struct gsim_model *model, gsim_slot slot, uint32_t gpu
 static int64_t holder(const struct gsim_model *model, uint32_t gpu) {
     int64_t job = GSIM_HELD_BY_NONE;
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
-        if (model->progress[slot].rate_q32 > 0 && has_gpu(model, slot, gpu))
+        if (model->progress[slot].rate_q32 > 0 &&
+            has_unit(model, slot, (struct gsim_unit){.gpu = gpu}))
             job = job == GSIM_HELD_BY_NONE ? (int64_t)model->tasks[slot].driven.job
                                            : GSIM_HELD_BY_SEVERAL;
     return job;
@@ -201,7 +202,7 @@ static bool shares(const struct gsim_model *model, gsim_slot slot) {
     for (gsim_slot other = 0; other < model->capacity; other++)
         for (uint32_t u = 0;
              other != slot && model->progress[other].rate_q32 > 0 && u < about->n_units; u++)
-            if (has_gpu(model, other, about->units[u].gpu))
+            if (has_unit(model, other, about->units[u]))
                 return true;
     return false;
 }

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "gsim/units.h"
-#include "sim/app/drive/work_gpu.h"
 #include "sim/job/gsim_job.h"
 
 /* The length of an iteration of a row that has none: short beside a policy's slices, and long
@@ -17,16 +16,33 @@
 /* A sleep is this long at most; the time that a stop adds to it does not count as work. */
 #define NAP_NS (2 * GSIM_NS_PER_MS)
 
+/* As in a simulation, a job fills the SMs that its row says, and at most its share of a GPU. */
+static int64_t fill_of(const struct gsim_trace *trace, uint32_t job) {
+    int64_t fill_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, job);
+    int64_t share_ppm = gsim_trace_share(trace, job);
+    return fill_ppm > 0 && fill_ppm < share_ppm ? fill_ppm : share_ppm;
+}
+
+/* A row without working_set_gib touches all of its memory, as in a simulation. */
+static struct gsim_work_memory memory_of(const struct gsim_trace *trace, uint32_t job,
+                                         bool is_managed) {
+    int64_t bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job);
+    int64_t touched = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, job);
+    bytes = bytes >= 0 ? bytes : touched;
+    touched = touched >= 0 && touched < bytes ? touched : bytes;
+    return (struct gsim_work_memory){bytes, touched, is_managed};
+}
+
 struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job,
                                    const struct gsim_executor *executor) {
     int64_t service_ns = trace->service_ns[job];
     int64_t n = gsim_trace_get(trace, GSIM_COL_ITERATIONS, job);
     int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
-    int64_t sm_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, job);
     int64_t tail_ns = gsim_trace_get(trace, GSIM_COL_HOST_TAIL_NS, job);
-    struct gsim_work_load work = {.mem_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job),
+    struct gsim_work_load work = {.memory = memory_of(trace, job, executor->is_paged),
                                   .gpus = gsim_trace_gpus(trace, job),
-                                  .sm_ppm = sm_ppm > 0 ? sm_ppm : GSIM_PPM,
+                                  .sm_ppm = fill_of(trace, job),
+                                  .sms = executor->sms,
                                   .speed_up = executor->speed_up,
                                   .steps_per_ms = executor->steps_per_ms};
     work.tail_ns = tail_ns > 0 && tail_ns < service_ns ? tail_ns : 0;
@@ -126,9 +142,26 @@ static int run(const struct gsim_work_load *work, struct gsim_work_gpus *gpus) {
 int gsim_work_do(const struct gsim_work_load *work) {
     struct gsim_work_gpus *gpus = NULL;
     if (work->steps_per_ms > 0 &&
-        !(gpus = gsim_work_gpus_open(work->gpus, work->mem_bytes, work->sm_ppm)))
+        !(gpus = gsim_work_gpus_open(work->gpus, &work->memory, work->sms, work->sm_ppm)))
         return 1;
     int code = run(work, gpus);
     gsim_work_gpus_close(gpus);
     return code;
+}
+
+/* Rows without a command become kernels of a length that is known on a GPU that is idle. */
+enum gsim_status gsim_work_measure(struct gsim_executor *executor, const char *visible,
+                                   uint32_t number, uint32_t sms) {
+    struct gsim_work_speed found = gsim_work_look(visible, executor->steps_per_ms);
+    executor->steps_per_ms = found.steps_per_ms;
+    executor->sms = sms > 0 ? sms : found.sms;
+    if (found.steps_per_ms == 0)
+        return gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                         "no kernel runs on GPU %u, which jobs without a command need", number);
+    return found.has_managed || !executor->is_paged
+               ? GSIM_OK
+               : gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                           "the policy has the driver page memory on demand, and the driver has "
+                           "no managed memory on GPU %u",
+                           number);
 }

@@ -9,21 +9,27 @@
 
 #include "gsim/trace.h"
 #include "sim/app/drive/driven.h"
+#include "sim/app/drive/work_gpu.h"
 
 struct gsim_work_load {
     int64_t iterations;
     int64_t gpu_ns, gap_ns; /* GPU time of an iteration; time of its host after that */
     int64_t tail_ns; /* time of the host after the last iteration */
-    int64_t mem_bytes; /* memory to take on each GPU; -1: not known, none is taken */
+    struct gsim_work_memory memory; /* on each GPU */
     int64_t sm_ppm; /* part of the SMs that its kernels fill */
     int64_t speed_up; /* sleeps are shorter by this factor */
     int64_t steps_per_ms; /* how fast the GPUs are; 0: a dry run */
+    uint32_t sms; /* of a whole GPU; 0: not known */
     uint32_t gpus;
 };
 
 /* The workload of a row: its iterations take the row's duration together, if the job is alone. */
 struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job,
                                    const struct gsim_executor *executor);
+/* Finds how fast the GPU is that CUDA_VISIBLE_DEVICES names so, if the run was not told, and what
+ * else its workloads need. sms: of the whole GPU; 0: as many as are seen. */
+enum gsim_status gsim_work_measure(struct gsim_executor *executor, const char *visible,
+                                   uint32_t number, uint32_t sms);
 /* Runs it, in a process of its own; returns the exit code. */
 int gsim_work_do(const struct gsim_work_load *work);
 
