@@ -4,7 +4,7 @@
 
     run.py GSIM [--draws N] [--first SEED] [--policies NAME,...] [--keep FOLDER]
 
-PLAIN_DRAWS is the default of --draws, setups of each kind for each policy."""
+PLAIN_DRAWS is the default of --draws, setups of each kind for each policy; without it there are two, and four if CASES=all."""
 import argparse
 import csv
 import json
@@ -97,7 +97,7 @@ def hold(gsim, policy, kind, seed, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("gsim")
-    parser.add_argument("--draws", type=int, default=int(os.environ.get("PLAIN_DRAWS", 3)))
+    parser.add_argument("--draws", type=int, default=int(os.environ.get("PLAIN_DRAWS") or (4 if os.environ.get("CASES") == "all" else 2)))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--policies", default=",".join(POLICIES))
     parser.add_argument("--kinds", help="of setups, of those that the policy has; all without it")
