@@ -109,9 +109,10 @@ bounds() {
     many=$(($(instructions "easy-backfill --cluster $tmp/wide.ini" "$tmp/gpus512.csv" none) - start))
     holds "easy-backfill, two partitions" "on eight times the GPUs as many jobs cost" "$(over "$many" "$few")" 1
     # A plan of elasticflow is of all jobs, and there is one for each arrival and end that a slot keeps apart: it cannot
-    # cost n log n. Gains of spare GPUs, which grew less than n^2, were two thirds of elasticflow's instructions (2.1e8 of 250 jobs, 1.4e9 of 1000); without them there were 7.5e7 and 6.3e8, and without orders
-    # that are found anew there are 6.8e7 and 4.7e8, and the plans are most of that: 7.1 times (8.7 with these orders), and three
-    # quarters of n^2 at most for more of them. 250 jobs are enough for a start of the program to be a thirtieth.
+    # cost n log n. Gains of spare GPUs, which grew less than n^2, were two thirds of its instructions (2.1e8 of 250 jobs,
+    # 1.4e9 of 1000); without them there were 7.5e7 and 6.3e8, and without orders that are found anew there are 6.8e7 and
+    # 4.7e8, and the plans are most of that: 7.1 times (8.7 with these orders), and three quarters of n^2 at most for more
+    # of them. 250 jobs are enough for a start of the program to be a thirtieth.
     planned='250 1000 8'
     [ "${CASES-}" != all ] || planned='500 2000 12'
     # shellcheck disable=SC2086
