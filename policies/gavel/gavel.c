@@ -102,6 +102,7 @@ static void take_mode(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_jo
     }
     job->mode = modes->at;
     job->epoch_iterations = epoch;
+    gavel->has_modes = true;
     if (gavel->is_reference && modes->n > 1)
         ctx->status = gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                                 "reference=gavel: jobs of Gavel have one speed on a device; job "
@@ -120,7 +121,7 @@ static void follow_pairs(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t num
 /* Asks again for the speeds of jobs that have changed their batch size since. */
 static void follow_modes(struct gsim_ctx *ctx, struct gavel *gavel) {
     struct gsim_modes modes;
-    for (uint32_t e = 0; e < gavel->rounds.n; e++) {
+    for (uint32_t e = 0; gavel->has_modes && e < gavel->rounds.n; e++) {
         struct gsim_round_entry *entry = &gavel->rounds.entry[e];
         struct gavel_job *job = &gavel->job[entry->member[0]];
         if (job->epoch_iterations == 0 || entry->member[1] != GSIM_NO_MEMBER ||
@@ -326,8 +327,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gavel_end_round(ctx, plan, gavel);
     else
         gavel_read_clock(ctx, gavel);
-    for (uint32_t i = 0; i < gavel->n_live; i++)
-        gavel->job[gavel->live[i]].is_at_end = false;
+    for (uint32_t i = 0; gavel->is_reference && i < gavel->n_live; i++)
+        gavel->job[gavel->live[i]].is_at_end = false; /* jobs are watched there alone */
     gavel->n_reached = 0;
     follow_modes(ctx, gavel);
     gavel_begin_round(ctx, plan, gavel);

@@ -104,6 +104,7 @@ struct gavel {
     bool ends_as_tried; /* objective=makespan: by the next time that Gavel's program tries */
     bool knows_speed; /* whether the objective looks at speeds */
     bool has_packing; /* pairs of jobs have entries */
+    bool has_modes; /* some job may change its batch size */
     bool is_arranged; /* the GPUs are shared in pairs */
     bool newcomers_hold; /* jobs without shares hold the GPUs that a round gives them, idle */
     struct gsim_preemption way;

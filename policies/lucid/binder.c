@@ -128,15 +128,58 @@ static bool is_open(const struct gsim_ctx *ctx, const struct lucid *lucid, uint3
     return lucid->n_sharers[gpu] == 1 && ctx->view->cluster.clients[gpu] == 1;
 }
 
+static int64_t room_on(const struct gsim_ctx *ctx, uint32_t gpu) {
+    return ctx->view->cluster.hbm_bytes[gpu] - ctx->view->cluster.mem_used[gpu];
+}
+
+/* No job in line is of a lower class: that of a job with less use than the least is none above. By
+ * a table of pairs any may be of the lowest. */
+static uint32_t lowest_class(struct lucid *lucid) {
+    int64_t part = 0;
+    if (lucid->pairs)
+        return 0;
+    while (part < LUCID_PARTS && lucid->n_by_use[part] == 0)
+        part++;
+    if (part == LUCID_PARTS)
+        return UNKNOWN;
+    int64_t use_ppm = part * GSIM_PPM / (LUCID_PARTS - 1);
+    if (lucid->least_use.use_ppm != use_ppm)
+        lucid->least_use = (struct lucid_job){.use_ppm = use_ppm};
+    return lucid_score(lucid, &lucid->least_use);
+}
+
+/* A host has room for each class that does not come to too much with its own. */
 void lucid_find_hosts(struct gsim_ctx *ctx) {
     struct lucid *lucid = ctx->state;
-    lucid->has_hosts = false;
-    for (uint32_t gpu = 0; gpu < lucid->n_main && !lucid->has_hosts && lucid->shares; gpu++)
-        lucid->has_hosts =
-            is_open(ctx, lucid, gpu) &&
-            lucid_score(lucid, lucid_job(ctx, lucid->host[gpu])) <= lucid->most_score;
     for (uint32_t class = 0; class < LUCID_CLASSES; class ++)
-        lucid->unfit_bytes[class] = INT64_MAX;
+        lucid->room_bytes[class] = -1;
+    for (uint32_t gpu = 0; gpu < lucid->n_main && lucid->shares; gpu++) {
+        if (!is_open(ctx, lucid, gpu))
+            continue;
+        uint32_t score = lucid_score(lucid, lucid_job(ctx, lucid->host[gpu]));
+        int64_t room = room_on(ctx, gpu);
+        for (uint32_t class = 0; class < LUCID_CLASSES; class ++)
+            if (class + score <= lucid->most_score && room > lucid->room_bytes[class])
+                lucid->room_bytes[class] = room;
+    }
+    lucid->lowest_class = lowest_class(lucid);
+}
+
+int64_t lucid_asks_to_share(const struct gsim_ctx *ctx, gsim_slot slot) {
+    bool may_share = ctx->view->jobs.gpus[slot] == 1 && lucid_job(ctx, slot)->use_ppm >= 0;
+    return may_share ? gsim_job_memory(ctx->view, slot) : INT64_MAX;
+}
+
+void lucid_count_waiting(struct lucid *lucid, const struct lucid_job *job, int by) {
+    if (job->use_ppm >= 0)
+        lucid->n_by_use[job->use_ppm * (LUCID_PARTS - 1) / GSIM_PPM] += (uint32_t)by;
+}
+
+int64_t lucid_widest_room(const struct lucid *lucid) {
+    int64_t widest = -1;
+    for (uint32_t class = lucid->lowest_class; class < LUCID_CLASSES; class ++)
+        widest = lucid->room_bytes[class] > widest ? lucid->room_bytes[class] : widest;
+    return widest;
 }
 
 /* The GPU with the job that does the least to others, of equals the first; n_main: none suits. */
@@ -162,11 +205,11 @@ bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     uint32_t score = lucid_score(lucid, lucid_job(ctx, slot));
     int64_t mem_bytes = gsim_job_memory(ctx->view, slot);
     if (ctx->view->jobs.gpus[slot] != 1 || score > lucid->most_score ||
-        mem_bytes >= lucid->unfit_bytes[score])
+        mem_bytes > lucid->room_bytes[score])
         return false;
     uint32_t best = find_host(ctx, lucid, slot, score);
     if (best == lucid->n_main && !lucid->pairs)
-        lucid->unfit_bytes[score] = mem_bytes;
+        lucid->room_bytes[score] = mem_bytes - 1;
     struct gsim_unit unit = {.gpu = best};
     if (best == lucid->n_main || !gsim_plan_place_on(plan, slot, &unit, 1))
         return false;

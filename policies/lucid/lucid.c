@@ -46,17 +46,21 @@ static void note_past(const struct gsim_ctx *ctx, gsim_slot slot) {
     past->n += past != all;
 }
 
-/* Inserts by a rank, equal ones by submission. */
-static void insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot, int64_t rank) {
-    if (!gsim_index_insert(index, slot, rank, gsim_nth(ctx->view, slot)))
-        gsim_common_no_memory(ctx);
-}
-
+/* Jobs stand in line by their keys, equal ones by submission. */
 static void stand_in_line(struct gsim_ctx *ctx, gsim_slot slot) {
     struct lucid_job *job = lucid_job(ctx, slot);
     job->stage = LUCID_IN_LINE;
     job->key = key_of(ctx, slot);
-    insert(ctx, &own(ctx)->line, slot, job->key);
+    if (!gsim_index_insert_sized(&own(ctx)->line, slot, job->key, gsim_nth(ctx->view, slot),
+                                 lucid_asks_to_share(ctx, slot)))
+        gsim_common_no_memory(ctx);
+    lucid_count_waiting(own(ctx), job, 1);
+}
+
+static void leave_line(const struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_index_remove(&own(ctx)->line, slot);
+    lucid_count_waiting(own(ctx), lucid_job(ctx, slot), -1);
+    lucid_job(ctx, slot)->stage = LUCID_RUNS;
 }
 
 /* --- what happens to jobs --------------------------------------------------------------------- */
@@ -77,10 +81,11 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     lucid_job(ctx, slot)->use_ppm = -1;
     if (!lucid_binder_arrival(ctx, lucid))
         gsim_common_no_memory(ctx);
-    if (ctx->view->jobs.gpus[slot] <= lucid->most_profiled)
-        insert(ctx, &lucid->fresh, slot, ctx->view->jobs.gpus[slot]);
-    else
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    if (gpus > lucid->most_profiled)
         stand_in_line(ctx, slot);
+    else if (!gsim_index_insert(&lucid->fresh, slot, gpus, gsim_nth(ctx->view, slot)))
+        gsim_common_no_memory(ctx);
 }
 
 static void note_due(struct lucid *lucid, gsim_slot slot) {
@@ -160,32 +165,39 @@ static void profile(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-/* Places jobs in order until one finds no GPUs; those behind it may still share. Returns whether
- * the first that waits needs the profiler's GPUs too. */
+/* Has jobs from this one on share GPUs, of those that may find a host with room. */
+static void pack_from(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct lucid *lucid = own(ctx);
+    uint32_t next;
+    lucid_find_hosts(ctx);
+    for (; lucid->shares; slot = next) {
+        slot = gsim_index_fitting(&lucid->line, slot, lucid_widest_room(lucid));
+        if (slot == GSIM_NO_ID)
+            return;
+        next = gsim_index_next(&lucid->line, slot);
+        if (gsim_common_waits(ctx->view, slot) && lucid_pack(ctx, plan, slot))
+            leave_line(ctx, slot);
+    }
+}
+
+/* Places jobs in order until one finds no GPUs; that one and those behind it may still share.
+ * Returns whether it needs the profiler's GPUs too. */
 static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct lucid *lucid = own(ctx);
     uint32_t slot = gsim_index_first(&lucid->line), next;
-    bool is_held_up = false, wants_all = false;
     for (; slot != GSIM_NO_ID; slot = next) {
-        bool is_wide = ctx->view->jobs.gpus[slot] > lucid->n_main, is_placed = false;
+        bool is_wide = ctx->view->jobs.gpus[slot] > lucid->n_main;
         uint32_t end = is_wide ? ctx->view->cluster.n_gpus : lucid->n_main;
         next = gsim_index_next(&lucid->line, slot);
         if (!gsim_common_waits(ctx->view, slot))
             continue;
-        if (!is_held_up)
-            is_placed = lucid_place(ctx, plan, slot, 0, end, true);
-        wants_all |= !is_held_up && !is_placed && is_wide;
-        if (!is_held_up && !is_placed)
-            lucid_find_hosts(ctx);
-        is_held_up |= !is_placed;
-        if (is_held_up && (!lucid->shares || !lucid->has_hosts))
-            break;
-        if (!is_placed && !lucid_pack(ctx, plan, slot))
-            continue;
-        gsim_index_remove(&lucid->line, slot);
-        lucid_job(ctx, slot)->stage = LUCID_RUNS;
+        if (!lucid_place(ctx, plan, slot, 0, end, true)) {
+            pack_from(ctx, plan, slot);
+            return is_wide;
+        }
+        leave_line(ctx, slot);
     }
-    return wants_all;
+    return false;
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {

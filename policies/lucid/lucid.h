@@ -47,9 +47,13 @@ struct lucid {
     gsim_slot *host; /* by GPU: the job that was first to share it; GSIM_NO_SLOT: none */
     gsim_slot *guest; /* by GPU with two sharers: the job that came second */
     uint32_t *n_sharers; /* by GPU */
-    bool has_hosts; /* in this decide a GPU may be free for one sharer more */
-    /* In this decide, by class: what a job asks for in memory, at least, that found no host. */
-    int64_t unfit_bytes[LUCID_CLASSES];
+    /* In this decide, by class: the most that a job may ask for in memory and still find a host;
+     * below 0: there is none for its class. */
+    int64_t room_bytes[LUCID_CLASSES];
+    /* Jobs in line that may share, by the part of their time with kernels, rounded down. */
+    uint32_t n_by_use[LUCID_PARTS];
+    struct lucid_job least_use; /* a job with as little as these, at most */
+    uint32_t lowest_class; /* of these in this decide, or below */
     struct gsim_unit *unit; /* room for the GPUs of a gang */
     bool *is_taken; /* by node, while such GPUs are looked for */
     uint64_t used[LUCID_PARTS]; /* jobs by the part of their time with kernels */
@@ -83,8 +87,15 @@ bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, u
 void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot);
 /* 0, 1 or 2: how much the job and others slow each other on a GPU; 100: not measured. */
 uint32_t lucid_score(const struct lucid *lucid, struct lucid_job *job);
-/* Before jobs are packed: looks which GPUs may be free for one sharer more. */
+/* What the size of a job in line is: the memory that it asks for, or more than there is where it
+ * never shares. */
+int64_t lucid_asks_to_share(const struct gsim_ctx *ctx, gsim_slot slot);
+/* The job comes to the line (1), or leaves it (-1). */
+void lucid_count_waiting(struct lucid *lucid, const struct lucid_job *job, int by);
+/* Before jobs are packed: looks which GPUs are free for one sharer more. */
 void lucid_find_hosts(struct gsim_ctx *ctx);
+/* No job in line that asks for more memory finds a host. */
+int64_t lucid_widest_room(const struct lucid *lucid);
 /* Places the job beside one that has a GPU for itself; false: there is no such, or it does not
  * suit. Jobs are asked about in the order of their keys. */
 bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
