@@ -45,6 +45,9 @@ bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, 
  * by turns. */
 bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                         int64_t kernel);
+/* A lane that has its space to itself does not ask: if its kernels run, they are the last that began
+ * there, for when others come, or it leaves. */
+void gsim_gate_note_lone(struct gsim_lanes *lanes, uint16_t number);
 /* A job has come to this lane: of lanes of a lower rank, the kernels that were let begin count
  * where they have not ended, at lanes->now_ns, and no other one does. */
 void gsim_gate_look_at_newcomer(struct gsim_lanes *lanes, uint16_t number);

@@ -284,6 +284,62 @@ class MoreDraws:
         self.draw_levels(r)
         self.draw_gangs(r)
 
+    def draw_gangs_in_ways(self, r):
+        self.draw_ways(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_in_resets(self, r):
+        self.draw_resets(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_in_slices(self, r):
+        self.draw_slices(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_between(self, r):
+        self.draw_launched_ahead(r) if r.random() < 0.5 else self.draw_between(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_gated(self, r):
+        self.draw_gated(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_of_atoms(self, r):
+        self.draw_atoms(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_in_urgent_levels(self, r):
+        self.draw_urgent_levels(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_in_urgent_ways(self, r):
+        self.draw_urgent_ways(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_in_urgent_resets(self, r):
+        self.draw_urgent_resets(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_in_urgent_slices(self, r):
+        self.draw_urgent_slices(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_of_programs(self, r):
+        """Gangs, and jobs of one GPU on several GPUs: each of these again and again, later."""
+        self.costs["lag"] = self.costs.get("lag", 0)
+        self.costs["passes"] = r.random() < 0.5
+        self.sets.append(f"queue={'backfill' if self.costs['passes'] else 'fifo'}")
+        self.nodes = [{"gpus": r.choice([1, 2, 2, 3, 4])} for _ in range(r.choice([1, 1, 2, 3]))]
+        last, part = self.rows[-1]["submit"], r.choice([0.2, 0.5])
+        self.rows = [{**row, "job_id": f"{row['job_id']}_{n}", "submit": row["submit"] + n * r.randint(0, last + 1)}
+                     | ({"after": f"{row['after']}_{n}"} if row.get("after") else {})
+                     for n in range(r.choice([1, 2, 4])) for row in self.rows]
+        self.rows.sort(key=lambda row: row["submit"])
+        for row in self.rows:
+            row["gpus"] = r.choice([2, 2, 3, 4, 5]) if r.random() < part else 1
+            while not Cluster(self.plain_nodes(), self.rule).find(Job(0, row)):
+                row["gpus"] -= 1
+
     def draw_attained_gangs(self, r):
         """As attained_turns, on nodes of unlike widths, with gangs that fit on one."""
         self.draw_attained_turns(r)

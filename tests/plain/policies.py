@@ -531,7 +531,7 @@ class Mps(Timeslice):
 
 
 class Tally(Policy):
-    kinds, slack = ("gated", "gated_twice", "waved_gated"), 1e-5
+    kinds, slack = ("gated", "gated_twice", "waved_gated", "gangs_gated"), 1e-5
     # one comes soon after the last kernel of high priority, or as the one before leaves; kernels that run as one comes
     again = {"gated_twice": (99, 184), "waved_gated": (31, 55, 164)}
 
@@ -540,7 +540,7 @@ class Tally(Policy):
 
 
 class OrionRule(Policy):
-    kinds, slack = ("between", "launched_ahead", "waved_between"), 1e-5
+    kinds, slack = ("between", "launched_ahead", "waved_between", "gangs_between"), 1e-5
     # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, and a
     # client that was alone on its GPU until then
     again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 10, 28, 109, 185), "waved_between": (25,)}
@@ -550,7 +550,7 @@ class OrionRule(Policy):
 
 
 class Lithos(Policy):
-    kinds, slack, again = ("atoms", "slipped_atoms"), 1e-5, {"atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99)}  # SMs in no quota and idle ones that are owned
+    kinds, slack, again = ("atoms", "slipped_atoms", "gangs_of_atoms"), 1e-5, {"atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99)}  # SMs in no quota and idle ones that are owned
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Atoms, setup)
@@ -579,11 +579,11 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels", "gangs_in_urgent_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
-        are_programs = setup.kind.startswith("urgent")
+        are_programs = "urgent" in setup.kind
         self.slack = 1e-5 if are_programs else 0  # a host is fitted to a nanosecond an iteration
         is_paid = "paid" in setup.kind
         programs, others = (PaidUrgent, PaidHalts) if is_paid else (Urgent, Halts)
@@ -591,16 +591,16 @@ class Xsched(Policy):
 
 
 class Chimera(Xsched):
-    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways")
+    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways", "gangs_in_ways", "gangs_in_urgent_ways")
     again = {"ties_of_ways": (53,)}  # two ways cost as much, and one frees the SMs sooner
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets", "gangs_in_resets", "gangs_in_urgent_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices")
+    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices", "gangs_in_slices", "gangs_in_urgent_slices")
     # one comes as a turn ends, and so does another of the rank of the job that had it
     again = {"slices": (443,), "ties_of_slices": (111,)}
 
