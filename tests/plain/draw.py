@@ -577,11 +577,13 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.draw_fair(r)
 
     def draw_fair(self, r):
+        """No usage is so short that it counts for less than the last bit of a priority."""
         self.sets = [its if its != "queue=easy" else "queue=fairshare" for its in self.sets]
         self.costs["half_life"] = r.choice([60, 300, 7 * 86400]) * S
         self.sets.append(f"queue_half_life={self.costs['half_life']}ns")
         for row in self.rows:
             row["user"] = r.choice(["ana", "ana", "bo", "cleo", "dan"])
+            row["duration"] = max(row["duration"], S // 10)
 
     def draw_reserved(self, r):
         """Jobs of one GPU with limits, some of which are passed."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels of best effort beside a client of high priority, by the head of policies/orion.c: while a request or iteration
 of that client is under way, only those begin that are small and not bound by what its kernel is bound by."""
-from blocks import Blocks, Waves
+from blocks import NEAR, Blocks, Waves
 from cluster import WHOLE
 from hosts import Host, alone
 
@@ -127,4 +127,6 @@ class Orion(Blocks):
         ended = [its for its in had if its not in self.kernels]
         if len(ended) > 1 and any(its.let_last for its in ended):
             raise Fitted
+        if ended and any(its.blocks > self.costs["sms"] and 0 < its.left * its.most <= NEAR * its.pace for its in self.kernels):
+            raise Waves  # which of them ended first is a matter of a part of a nanosecond, and says whose is next
         return over

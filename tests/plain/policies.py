@@ -308,8 +308,8 @@ class Suspend(Policy):
     kinds, again = ("quanta", "quanta_of_gangs", "copied_out", "homed"), {
         "quanta_of_gangs": (574, 1081),
         # jobs of one rank that can go home, idle GPUs of a home, a job that waits no longer for it, one that needs no other to stop,
-        # and a gang for which its home has one GPU alone
-        "homed": (14, 15, 127, 162, 525, 405)}
+        # a gang for which its home has one GPU alone, and one for which it has too few once the last in line has come there
+        "homed": (14, 15, 127, 162, 525, 405, 5400101)}
 
     def run(self, cluster, jobs, setup):
         if setup.kind == "homed":
@@ -368,9 +368,9 @@ class Gandiva(Policy):
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
     # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
-    # gathered by way of storage, GPUs that are given back where others wait
+    # gathered by way of storage, GPUs that are given back where others wait, a wait that goes on on another server
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
-             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166, 5400068, 5400199),
+             "moving_memory": (13, 122, 392, 5400126), "growing": (145, 72, 9, 51, 166, 5400068, 5400199),
              # packing: friends that end, and jobs that are left of a pair as others come
              "packed": (18, 22, 66, 155),
              # a pair that runs in the instant in which it is made, and a job that is thrown back while it waits
@@ -472,8 +472,8 @@ class Timeslice(Policy):
     kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes; times
-    # that no host of whole nanoseconds gives
-    again = {"attained_turns": (7, 14, 64, 71), "fitted": (5400016, 5400084)}
+    # that no host of whole nanoseconds gives, a pace of iterations of which every third is longer
+    again = {"attained_turns": (7, 14, 64, 71), "fitted": (5400016, 5400084, 5500010)}
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
@@ -541,9 +541,9 @@ class Tally(Policy):
 
 class OrionRule(Policy):
     kinds, slack = ("between", "launched_ahead", "waved_between", "gangs_between"), 1e-5
-    # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, and a
-    # client that was alone on its GPU until then
-    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 10, 28, 109, 185), "waved_between": (25,)}
+    # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, a client
+    # that was alone on its GPU until then, kernels that are let begin as the job of high priority leaves, or as another follows
+    again = {"between": (4, 63, 140, 265, 1209, 1715, 700055, 700065), "launched_ahead": (3, 10, 28, 109, 185, 700154), "waved_between": (25, 5400114, 5400181, 5400186), "gangs_between": (276,)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)
