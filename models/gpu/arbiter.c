@@ -10,7 +10,6 @@
 #include "models/gpu/straight_lanes.h"
 #include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
-#include "sim/base/hints.h"
 
 enum {
     STEPS_AT_ONCE = 1 << 22,
@@ -240,8 +239,7 @@ static bool walk(struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
         uint16_t stopped = gsim_gpu_lane_step(gpu, lane);
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
-        if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
-            gsim_gate_note_lone(lanes, number);
+        gsim_gate_follow(lanes, number);
         if (number == lanes->anchor && !lanes->has_reports && has_begun(lanes, lane, stopped))
             n += begin_turn(arbiter, gpu, lanes, limit_ns, n_steps - n - 1);
     }

@@ -168,8 +168,8 @@ struct gsim_lane_state {
     bool is_used; /* a context was on the lane before, so that coming on costs a switch */
     bool is_served_last; /* gated: of the lanes beside it, this one's kernel was let begin last */
     bool is_shut; /* gated: a kernel of a higher rank was launched when the gate was asked last */
-    /* gated: which of those that were let begin in one instant its kernel was, the first is 1; 0: it
-     * had been let begin before it came to the SMs */
+    /* gated: which of those that were let begin in one instant its kernel was, the first is 1; 0:
+     * it had been let begin before it came to the SMs */
     uint8_t let_nth;
     uint8_t unused[4];
 };
