@@ -525,6 +525,22 @@ class MoreDraws:
         self.costs["lead"] = r.choice([1, 2, 3, 3, 10])
         self.sets = self.sets[:-2] + ["choice=host", f"lead={self.costs['lead']}"]
 
+    def draw_homed_to_image(self, r):
+        """As these, in the driver's images."""
+        self.draw_homed_to_host(r)
+        self.costs["image"] = [r.choice([0, 1, S // 4, S, 2 * r.randint(1, S)]) for _ in range(4)]
+        self.costs["image"][0] += 1
+        self.sets[self.sets.index("choice=host")] = "choice=checkpoint"
+        self.sets += [f"checkpoint.{key}={cost}ns" for key, cost in zip(("out_ns", "out_ns_per_gib", "in_ns", "in_ns_per_gib"), self.costs["image"])]
+
+    def draw_homed_resident(self, r):
+        """As these, of jobs that leave their memory on the GPUs."""
+        self.draw_paused_over(r)
+        self.rule = "any" if self.rule == "spread" else self.rule
+        self.costs.update(quantum=r.choice([S, 5 * S, 10 * S, 3 * S + 7]), lead=r.choice([1, 2, 3, 3, 10]))
+        self.sets = [its for its in self.sets if not its.startswith(("preempt=", "placement="))]
+        self.sets += [f"placement={self.rule}", "choice=resident", f"lead={self.costs['lead']}", f"quantum={self.costs['quantum']}ns"]
+
     def draw_carried(self, r):
         """Memory that goes to a host and comes back, over the network to other nodes."""
         rate = lambda: r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000])

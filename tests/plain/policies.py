@@ -8,7 +8,7 @@ from beyond import Beyond
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
-from carried import Carried
+from carried import Carried, Imaged
 from chosen import Choice, Chosen
 from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
@@ -340,13 +340,13 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,)}
+    kinds, again = ("ways_out", "homed_to_host", "homed_to_image", "homed_resident", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,), "homed_resident": (28,)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
-        if setup.kind == "homed_to_host":
+        if setup.kind.startswith("homed"):
             homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
-            Carried(cluster, jobs, homed, setup.costs).go()
+            {"homed_to_host": Carried, "homed_to_image": Imaged, "homed_resident": PausedOver}[setup.kind](cluster, jobs, homed, setup.costs).go()
             return
         if setup.kind.startswith("chosen"):
             Chosen(cluster, jobs, Choice(setup.costs), setup.costs).go()
@@ -369,7 +369,7 @@ class Gandiva(Policy):
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
     # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
     # gathered by way of storage, GPUs that are given back where others wait, a wait that goes on on another server
-    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
+    again = {"server": (127, 20261344, 920002), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
              "moving_memory": (13, 122, 392, 5400126), "growing": (145, 72, 9, 51, 166, 5400068, 5400199),
              # packing: friends that end, and jobs that are left of a pair as others come
              "packed": (18, 22, 66, 155),
