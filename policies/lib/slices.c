@@ -423,6 +423,17 @@ static bool is_unforced(const struct gsim_slices *slices, const struct gsim_ctx 
            gsim_wish_lines_rank(&slices->waiting, slot) != pass->unforced_rank;
 }
 
+/* Whether some node has enough idle GPUs: no job has to give way there, but memory may lack. */
+static bool has_idle_node(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    bool has = false;
+    if (view->pool.is_used || view->cluster.n_idle_gpus < view->jobs.gpus[slot])
+        return false;
+    for (uint32_t node = 0; node < view->cluster.n_nodes && !has; node++)
+        has = gsim_node_idle_gpus(view, node) >= view->jobs.gpus[slot];
+    return has;
+}
+
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
  * says nothing about others. */
 static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -438,7 +449,7 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         begin_placing(slices, ctx, pass);
         return true;
     }
-    if (!could || pass->is_ample)
+    if (pass->is_ample || (!could && !has_idle_node(ctx, slot)))
         note_unforced(slices, ctx, pass, slot);
     return false;
 }

@@ -478,6 +478,15 @@ class MoreDraws:
             ("context.bytes", "0B"), ("slice.quantum_ns", f"{self.costs['quantum']}ns"), ("switch.preempt_ns", f"{self.costs['preempt']}ns"),
             ("switch.preempt_full_ns", f"{self.costs['preempt']}ns"), ("switch.idle_ns", f"{self.costs['idle']}ns"), ("switch.lookahead_ns", "0ns"))]
 
+    def draw_packed_over(self, r):
+        """As these, on several servers."""
+        self.draw_packed(r)
+        self.nodes = [{"gpus": r.choice([1, 1, 2, 3])} for _ in range(r.choice([2, 2, 3]))]
+        for row in self.rows:
+            row["gpus"] = 1 if r.random() < 0.9 else max(node["gpus"] for node in self.nodes)
+        self.rule = r.choice(["consolidate", "affinity"])
+        self.sets.append(f"placement={self.rule}")
+
     def draw_atoms(self, r):
         """Kernels in atoms, on quotas and on SMs that others leave idle."""
         self.draw_blocks(r)

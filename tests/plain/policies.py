@@ -36,7 +36,7 @@ from slices import Server, Sliced, gpu_time
 from moves import Moving
 from orion import Orion
 from outages import FailingShared
-from packed import FailingPacking, Packed, Packing
+from packed import FailingPacking, Packed, PackedServers, Packing
 from paused import Paused
 from paused_over import PausedOver
 from pages import Pages
@@ -340,7 +340,7 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host", "homed_to_image", "homed_resident", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,), "homed_resident": (28,)}
+    kinds, again = ("ways_out", "homed_to_host", "homed_to_image", "homed_resident", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,), "homed_resident": (28, 378)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
@@ -363,7 +363,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_packed", "failing_moving", "failing_server", "failing_servers")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "packed_over", "failing_packed", "failing_moving", "failing_server", "failing_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
@@ -380,6 +380,9 @@ class Gandiva(Policy):
              "failing_moving": (1018, 1044, 1167, 1235), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
 
     def run(self, cluster, jobs, setup):
+        if setup.kind == "packed_over":
+            Packing(cluster, jobs, PackedServers(setup.costs["slice"], jobs, cluster), setup.stop_ns, setup.back_ns, setup.costs).go()
+            return
         if setup.kind.endswith("packed"):
             (FailingPacking if "mtbf" in setup.costs else Packing)(cluster, jobs, Packed(setup.costs["slice"], jobs), setup.stop_ns, setup.back_ns, setup.costs).go()
             return
