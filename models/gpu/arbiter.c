@@ -239,6 +239,7 @@ static bool walk(struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
         uint16_t stopped = gsim_gpu_lane_step(gpu, lane);
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
+        gsim_gate_follow(lanes, number);
         if (number == lanes->anchor && !lanes->has_reports && has_begun(lanes, lane, stopped))
             n += begin_turn(arbiter, gpu, lanes, limit_ns, n_steps - n - 1);
     }

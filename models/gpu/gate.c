@@ -161,13 +161,48 @@ static bool is_waiting(const struct gsim_gpu_lane *lane) {
     return lane->state.is_shut || lane->times.opens_ns != GSIM_NEVER;
 }
 
+static bool has_come(const struct gsim_gpu_lane *lane, int64_t kernel) {
+    return lane->times.arrived_ns != GSIM_NEVER && lane->state.held_kernel == kernel;
+}
+
+/* Of kernels that begin in one instant the SMs get first the one that was launched first. A kernel
+ * behind another one of its lane comes later. */
+static void note_turn(struct gsim_lanes *lanes, struct gsim_gpu_lane *lane, int64_t next) {
+    uint8_t n = 0;
+    if (has_come(lane, next) || next > present_kernel(lanes, lane))
+        return;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_gpu_lane *other = &lanes->lane[i];
+        bool is_now = other->spec.space == lane->spec.space && other->times.let_ns == lanes->now_ns;
+        if (other != lane && is_now && other->state.let_nth > n)
+            n = other->state.let_nth;
+    }
+    lane->state.let_nth = (uint8_t)(n + 1);
+    lane->times.let_ns = lanes->now_ns;
+}
+
+static void serve_last(struct gsim_lanes *lanes, uint16_t number) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) /* lanes that their jobs have left, too */
+        if (lanes->lane[i].spec.space == lanes->lane[number].spec.space)
+            lanes->lane[i].state.is_served_last = i == number;
+}
+
+void gsim_gate_note_lone(struct gsim_lanes *lanes, uint16_t number) {
+    const struct gsim_gpu_lane *lane = &lanes->lane[number];
+    bool is_lone = !lane->state.is_served_last && gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER;
+    for (uint16_t i = 0; i < lanes->n_lanes && is_lone; i++)
+        is_lone = i == number || lanes->lane[i].spec.n == 0 ||
+                  lanes->lane[i].spec.space != lane->spec.space;
+    if (is_lone)
+        serve_last(lanes, number);
+}
+
 /* The next kernel of the lane begins. */
 static int64_t let_begin(struct gsim_lanes *lanes, uint16_t number, int64_t next) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
     int64_t one_ns = time_of(present(lanes, lane), next);
-    for (uint16_t i = 0; i < lanes->n_lanes; i++) /* lanes that their jobs have left, too */
-        if (lanes->lane[i].spec.space == lane->spec.space)
-            lanes->lane[i].state.is_served_last = i == number;
+    serve_last(lanes, number);
+    note_turn(lanes, lane, next);
     lane->state.ahead_ns += one_ns;
     lane->state.admitted = (uint32_t)next + 1;
     return one_ns;
@@ -225,10 +260,10 @@ bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes
                                  : let_some(space, lanes, number, kernel, 1, most_ns);
 }
 
-/* Whether the lane waits for its gate with this kernel, which it launches when that opens. */
-static bool waits_to_launch(const struct gsim_gpu_lane *lane, int64_t kernel) {
-    bool has_come = lane->times.arrived_ns != GSIM_NEVER && lane->state.held_kernel == kernel;
-    return lane->how.gate.opens == GSIM_GATE_IDLE && lane->is_by_blocks && !has_come;
+/* Whether the lane waits for its gate with this kernel. */
+static bool waits_for_gate(const struct gsim_gpu_lane *lane, int64_t kernel) {
+    bool waits = lane->how.gate.opens == GSIM_GATE_IDLE || lane->state.rate_q32 == 0;
+    return waits && lane->is_by_blocks && !has_come(lane, kernel);
 }
 
 /* A lane that had its GPU to itself did not ask for its kernel. */
@@ -242,7 +277,7 @@ void gsim_gate_look_at_newcomer(struct gsim_lanes *lanes, uint16_t number) {
         if (gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER)
             continue;
         int64_t kernel = present_kernel(lanes, lane), end = lane->state.admitted;
-        if (kernel >= end && !waits_to_launch(lane, kernel))
+        if (kernel >= end && !waits_for_gate(lane, kernel))
             (void)let_begin(lanes, i, kernel);
         for (int64_t next = kernel; next < end; next++)
             lane->state.ahead_ns += time_of(present(lanes, lane), next);

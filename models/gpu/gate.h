@@ -6,6 +6,7 @@
 #define GSIM_MODELS_GPU_GATE_H
 
 #include "models/gpu/lanes.h"
+#include "sim/base/hints.h"
 
 /* What a member's kernel of this number needs of SMs, without what it draws of power; one of which
  * only the time is known fills its part of them, and is whole. */
@@ -45,6 +46,14 @@ bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, 
  * by turns. */
 bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                         int64_t kernel);
+/* A lane that has its space to itself does not ask: if its kernels run, they are the last that
+ * began there, for when others come, or it leaves. */
+void gsim_gate_note_lone(struct gsim_lanes *lanes, uint16_t number);
+/* The lane has made a step. */
+static inline void gsim_gate_follow(struct gsim_lanes *lanes, uint16_t number) {
+    if (gsim_rarely(gsim_gpu_lane_is_gated(&lanes->lane[number])))
+        gsim_gate_note_lone(lanes, number);
+}
 /* A job has come to this lane: of lanes of a lower rank, the kernels that were let begin count
  * where they have not ended, at lanes->now_ns, and no other one does. */
 void gsim_gate_look_at_newcomer(struct gsim_lanes *lanes, uint16_t number);

@@ -25,9 +25,9 @@ static void stop_padding(struct gsim_gpu_lane *lane) {
 static void leave_sms(struct gsim_gpu_lane *lane) {
     gsim_sm_held_clear(&lane->state.held);
     lane->state.look_done = 0;
-    lane->state.held_kernel = lane->state.admitted = 0; /* kernels that could run have ended */
+    lane->state.held_kernel = lane->state.admitted = lane->state.let_nth = 0; /* they have ended */
     gsim_gpu_lane_end_atom(lane);
-    lane->times.arrived_ns = lane->times.next_atom_ns = GSIM_NEVER;
+    lane->times.arrived_ns = lane->times.next_atom_ns = lane->times.let_ns = GSIM_NEVER;
 }
 
 static void stop_halting(struct gsim_gpu_lane *lane) {

@@ -168,13 +168,17 @@ struct gsim_lane_state {
     bool is_used; /* a context was on the lane before, so that coming on costs a switch */
     bool is_served_last; /* gated: of the lanes beside it, this one's kernel was let begin last */
     bool is_shut; /* gated: a kernel of a higher rank was launched when the gate was asked last */
-    uint8_t unused[5];
+    /* gated: which of those that were let begin in one instant its kernel was, the first is 1; 0:
+     * it had been let begin before it came to the SMs */
+    uint8_t let_nth;
+    uint8_t unused[4];
 };
 
 /* GSIM_NEVER in phases in which they do not apply. */
 struct gsim_lane_times {
     int64_t since_ns; /* running: up to when the context is brought forward */
     int64_t arrived_ns; /* when its kernel came to the SMs; GSIM_NEVER: none has */
+    int64_t let_ns; /* gated: when one that had come was let begin */
     int64_t switched_ns; /* switching: when the switch is over */
     int64_t release_ns; /* kept: until when the context may keep the lane from ready ones */
     int64_t halted_ns; /* halting: when the SMs are free */

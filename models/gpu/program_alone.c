@@ -50,6 +50,16 @@ static int64_t between_waits_ns(const struct gsim_context *context, int64_t ever
     return at_most(before_ns + walk(context, context->spec.iterations - n * every));
 }
 
+/* As between_waits_ns, where iterations keep a pace, which goes on over waits: the host is ahead of
+ * it in other ways after the first ones. */
+static int64_t paced_between_waits_ns(const struct gsim_context *context, int64_t every) {
+    int64_t n = (context->spec.iterations - 1) / every;
+    if (n <= 2)
+        return walk(context, context->spec.iterations);
+    gsim_i128 one_ns = walk(context, 3 * every) - walk(context, 2 * every);
+    return at_most(one_ns * (n - 2) + walk(context, context->spec.iterations - (n - 2) * every));
+}
+
 /* Iterations until the host that never waits keeps a full queue, or an empty one, and as many
  * again. */
 static int64_t long_enough(const struct gsim_context *context) {
@@ -57,11 +67,12 @@ static int64_t long_enough(const struct gsim_context *context) {
     return n < ITERATIONS_WALKED ? n : ITERATIONS_WALKED;
 }
 
-/* As far as the host and its waits say; the pace counts between two waits. */
+/* As far as the host and its waits say, and the pace of those iterations that are shorter. */
 static int64_t by_host_ns(const struct gsim_context *context) {
     int64_t every = context->spec.program->sync_every, n = long_enough(context);
     if (every > 0 && every <= ITERATIONS_WALKED)
-        return between_waits_ns(context, every);
+        return context->spec.pace_ns > 0 ? paced_between_waits_ns(context, every)
+                                         : between_waits_ns(context, every);
     if (context->spec.iterations <= n)
         return walk(context, context->spec.iterations);
     int64_t first_ns = walk(context, n / 2), all_ns = walk(context, n);
@@ -90,10 +101,11 @@ int64_t gsim_program_alone_ns(const struct gsim_context *context) {
 
 /* --- the host and the kernels of a measured time ---------------------------------------------- */
 
-enum part { HOST, GPU };
+enum part { HOST, GPU, PACE };
 
 static int64_t *part_of(struct gsim_context *context, enum part part) {
-    return part == GPU ? &context->spec.gpu_ns : &context->spec.host_ns;
+    int64_t *parts[] = {&context->spec.host_ns, &context->spec.gpu_ns, &context->spec.pace_ns};
+    return parts[part];
 }
 
 /* One end of a search: a length of the part, and what the program takes with it. */
@@ -140,11 +152,14 @@ static void fit(struct gsim_context *context, enum part part, int64_t least_ns, 
     *part_of(context, part) = at;
 }
 
-/* Iterations as far apart as time_ns lets them be, at most most_ns. */
+/* Iterations as far apart as time_ns lets them be, at most most_ns: less than evenly, where some of
+ * them are longer by what their host does. */
 static void fit_pace(struct gsim_context *context, int64_t most_ns, int64_t time_ns) {
     int64_t n = context->spec.iterations - 1, left_ns = time_ns - last_of_paced_ns(context);
     int64_t pace_ns = n > 0 && left_ns > 0 ? left_ns / n : 0;
     context->spec.pace_ns = pace_ns < most_ns ? pace_ns : most_ns;
+    if (context->spec.pace_ns > 0)
+        fit(context, PACE, 0, context->spec.pace_ns, time_ns);
 }
 
 /* Calls are of whole nanoseconds: a host that is as long as fits may be over some of them sooner,

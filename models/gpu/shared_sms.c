@@ -193,6 +193,8 @@ static void note_arrival(struct gsim_gpu_lane *lane, int64_t kernel, int64_t now
     gsim_gpu_lane_end_atom(lane);
     state->held_kernel = (uint32_t)kernel;
     lane->times.arrived_ns = now_ns;
+    if (lane->times.let_ns != now_ns)
+        state->let_nth = 0;
     lane->times.next_atom_ns = GSIM_NEVER;
 }
 
@@ -320,6 +322,7 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel->all = span.end - begin;
     kernel->left = span.end - done;
     kernel->arrived_ns = lane->times.arrived_ns;
+    kernel->let_nth = lane->state.let_nth;
     kernel->first_sm = (uint16_t)place->first_sm;
     kernel->n_sms = (uint16_t)place->n_sms;
     kernel->has_queue = place->has_queue;

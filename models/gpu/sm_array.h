@@ -113,7 +113,8 @@ struct gsim_sm_kernel {
     uint32_t small_l1_ppm; /* by which it is longer on SMs with the smallest L1 */
     struct gsim_app_busy busy; /* an SM with its blocks */
     gsim_work all, left; /* its work, and the rest of it; above 0 */
-    int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
+    int64_t arrived_ns; /* when it could begin */
+    uint8_t let_nth; /* of one instant the least goes first, then by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
     /* Of these; NULL: all of them. Its blocks on others leave as they end; without a set they have
      * successors there. */
@@ -165,10 +166,15 @@ static inline int64_t gsim_sm_kernel_blocks(const struct gsim_sm_kernel *kernel)
 static inline gsim_work gsim_sm_kernel_work(const struct gsim_sm_kernel *kernel) {
     return kernel->held->rest_blocks > 0 ? kernel->held->rest_work : kernel->all;
 }
+static inline bool gsim_sm_kernel_is_older(const struct gsim_sm_kernel *one,
+                                           const struct gsim_sm_kernel *other) {
+    return one->arrived_ns != other->arrived_ns ? one->arrived_ns < other->arrived_ns
+                                                : one->let_nth < other->let_nth;
+}
 /* The order in which kernels are served. */
 static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
                                               const struct gsim_sm_kernel *other) {
-    return one->rank != other->rank ? one->rank > other->rank : one->arrived_ns < other->arrived_ns;
+    return one->rank != other->rank ? one->rank > other->rank : gsim_sm_kernel_is_older(one, other);
 }
 /* How many blocks that need this much fit in the free room. */
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);

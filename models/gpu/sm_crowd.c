@@ -47,7 +47,8 @@ static bool takes_slots(const struct gsim_sm_kernel *kernel) {
 /* Those of one instant go by their order. */
 static void join(struct line *line, const struct gsim_sm_kernel *kernels, uint16_t number) {
     uint32_t at = line->n++;
-    for (; at > 0 && kernels[line->number[at - 1]].arrived_ns > kernels[number].arrived_ns; at--)
+    for (; at > 0 && gsim_sm_kernel_is_older(&kernels[number], &kernels[line->number[at - 1]]);
+         at--)
         line->number[at] = line->number[at - 1];
     line->number[at] = number;
 }

@@ -15,6 +15,15 @@ static uint32_t home_of(const struct gsim_job *about, const struct gsim_unit **h
     return is_there ? about->n_units : about->n_left_units;
 }
 
+bool gsim_job_copies_are_elsewhere(const struct gsim_model *model, gsim_slot slot,
+                                   const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_unit *home;
+    bool are_elsewhere = home_of(gsim_machine_info(model, slot), &home) != n_units;
+    for (uint32_t u = 0; u < n_units && !are_elsewhere; u++)
+        are_elsewhere = home[u].gpu != units[u].gpu || home[u].slot != units[u].slot;
+    return are_elsewhere;
+}
+
 /* The copies of a suspended job that comes back. The way out of a paused job that is moved does not
  * queue: the links that it took are not known any more. */
 static struct gsim_loading back(const struct gsim_model *model, gsim_slot slot,

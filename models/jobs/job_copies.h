@@ -13,6 +13,10 @@ struct gsim_loading {
     int64_t process_ns; /* of that, the part in which its process starts, or ends */
 };
 
+/* Whether these are other units than those where the job is, or those that it left while its memory
+ * lies there. */
+bool gsim_job_copies_are_elsewhere(const struct gsim_model *model, gsim_slot slot,
+                                   const struct gsim_unit *units, uint32_t n_units);
 /* Whether a waiting job's memory lies on a node, from which it would take time to cross to another
  * node. */
 bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot);

@@ -703,7 +703,7 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     const struct gsim_job *about = gsim_machine_info(model, slot);
     const struct gsim_unit *there = units ? units : about->units;
     uint32_t n_there = units ? n_units : about->n_units;
-    bool is_moved = units && (about->n_units != n_units || about->units[0].gpu != units[0].gpu);
+    bool is_moved = units && gsim_job_copies_are_elsewhere(model, slot, units, n_units);
     struct gsim_suspension_cost cost =
         gsim_suspension_cost(gsim_machine_profile(model, there, n_there), stop, keep,
                              gsim_machine_mem_bytes(model, slot), is_moved);

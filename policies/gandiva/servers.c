@@ -237,14 +237,16 @@ static void stand_in(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_sl
 
 /* --- allotting --------------------------------------------------------------------------- */
 
-/* The job leaves the servers to which it was allotted. */
+/* The job leaves the servers to which it was allotted: what it has waited there, also of the wait
+ * that goes on elsewhere, counts no more. */
 static void leave(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    bool waits = is_waiting_list((enum gsim_turn_list)turn->list);
     unlist(servers, ctx, slot);
     add_loads(servers, ctx, slot, -1);
     turn->n_parts = 0;
     turn->parts = NULL;
-    turn->waited_ns = 0;
+    turn->waited_ns = waits ? turn->since_ns - ctx->view->now_ns : 0;
 }
 
 void gsim_servers_allot_to(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,

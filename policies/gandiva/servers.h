@@ -32,7 +32,9 @@ enum gsim_turn_list {
 struct gsim_gandiva_turn {
     gsim_slot before, after; /* in its list, which is in order of since_ns */
     int64_t since_ns; /* when the job began to wait, or when its slice began */
-    int64_t waited_ns; /* on the server that it is allotted to, without the wait under way */
+    /* on the server that it is allotted to, in waits that are over, less what of the wait under way
+     * was elsewhere */
+    int64_t waited_ns;
     /* it has been pushed out, and pushes out no other job before this time */
     int64_t rests_until_ns;
     struct gsim_gandiva_part *parts; /* NULL: `only` */

@@ -375,15 +375,12 @@ static void begin_placing(struct gsim_slices *slices, const struct gsim_ctx *ctx
         slices->waiting.line[l].unplaced = UINT32_MAX;
 }
 
-/* Of all lines the jobs from this place on are looked at next. Returns whether there is any. */
-static bool look_from(struct gsim_slices *slices, int64_t rank, uint64_t nth) {
-    bool is_any = false;
+/* Of all lines the jobs from this place on are looked at next. */
+static void look_from(struct gsim_slices *slices, int64_t rank, uint64_t nth) {
     for (uint32_t l = 0; l < slices->waiting.n; l++) {
         struct gsim_wish_line *line = &slices->waiting.line[l];
         line->at = gsim_index_seek(&line->jobs, rank, nth);
-        is_any |= line->at != GSIM_NO_ID;
     }
-    return is_any;
 }
 
 static void begin_pass(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct pass *pass) {
@@ -417,13 +414,24 @@ static void note_unforced(struct gsim_slices *slices, const struct gsim_ctx *ctx
         return;
     pass->unforced_rank = rank;
     if (slices->waiting.n > 1)
-        (void)look_from(slices, rank, gsim_nth(ctx->view, slot) + 1);
+        look_from(slices, rank, gsim_nth(ctx->view, slot) + 1);
 }
 
 static bool is_unforced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                         const struct pass *pass, gsim_slot slot) {
     return ctx->view->jobs.gpus[slot] >= gsim_wish_lines_of(&slices->waiting, slot)->unforced &&
            gsim_wish_lines_rank(&slices->waiting, slot) != pass->unforced_rank;
+}
+
+/* Whether some node has enough idle GPUs: no job has to give way there, but memory may lack. */
+static bool has_idle_node(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    bool has = false;
+    if (view->pool.is_used || view->cluster.n_idle_gpus < view->jobs.gpus[slot])
+        return false;
+    for (uint32_t node = 0; node < view->cluster.n_nodes && !has; node++)
+        has = gsim_node_idle_gpus(view, node) >= view->jobs.gpus[slot];
+    return has;
 }
 
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
@@ -441,7 +449,7 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         begin_placing(slices, ctx, pass);
         return true;
     }
-    if (!could || pass->is_ample)
+    if (pass->is_ample || (!could && !has_idle_node(ctx, slot)))
         note_unforced(slices, ctx, pass, slot);
     return false;
 }
@@ -601,13 +609,12 @@ static bool is_over(const struct gsim_slices *slices, const struct gsim_ctx *ctx
            is_unforced(slices, ctx, pass, slot) && gsim_common_is_full(ctx->view);
 }
 
-/* The jobs behind the one that leaves are looked at again, for it may have left GPUs that it freed;
- * behind the last job those before it. */
+/* The jobs behind the one that leaves are looked at again, for it may have left GPUs that it
+ * freed. */
 static void leave_pass(struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t rank = gsim_wish_lines_rank(&slices->waiting, slot);
     gsim_wish_lines_remove(&slices->waiting, slot);
-    if (!look_from(slices, rank, gsim_nth(ctx->view, slot) + 1))
-        (void)look_from(slices, INT64_MIN, 0);
+    look_from(slices, rank, gsim_nth(ctx->view, slot) + 1);
 }
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,

@@ -66,7 +66,7 @@ class Atoms(Blocks):
             if job.host.is_ready() and not self.is_busy(job):
                 length, blocks = job.host.lengths[len(job.host.ends)]
                 self.kernels.append(Piece(job, now, length, blocks))
-        for piece in sorted(self.kernels, key=lambda its: (-self.costs["rank"](its.job), its.then)):
+        for piece in sorted(self.kernels, key=lambda its: (-self.costs["rank"](its.job), its.then, its.job.place)):
             if piece.ends is None:
                 self.choose(piece, now)
 

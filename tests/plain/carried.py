@@ -67,3 +67,13 @@ class Carried(Run):
             return None
         idle = self.cluster.nodes[min(numbers)].idle() if len(numbers) == 1 else []
         return self.cluster.take(min(numbers), job.gpus) if len(idle) >= job.gpus else None
+
+
+class Imaged(Carried):
+    """In the driver's images. costs: ns of one and ns for each GiB (image), out and in."""
+
+    def out_ns(self, job):
+        return self.costs["image"][0] + -(-self.costs["image"][1] * job.memory // GIB)
+
+    def in_ns(self, job):
+        return self.costs["image"][2] + -(-self.costs["image"][3] * job.memory // GIB)

@@ -284,6 +284,62 @@ class MoreDraws:
         self.draw_levels(r)
         self.draw_gangs(r)
 
+    def draw_gangs_in_ways(self, r):
+        self.draw_ways(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_in_resets(self, r):
+        self.draw_resets(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_in_slices(self, r):
+        self.draw_slices(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_between(self, r):
+        self.draw_launched_ahead(r) if r.random() < 0.5 else self.draw_between(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_gated(self, r):
+        self.draw_gated(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_of_atoms(self, r):
+        self.draw_atoms(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_in_urgent_levels(self, r):
+        self.draw_urgent_levels(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_in_urgent_ways(self, r):
+        self.draw_urgent_ways(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_in_urgent_resets(self, r):
+        self.draw_urgent_resets(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_in_urgent_slices(self, r):
+        self.draw_urgent_slices(r)
+        self.draw_gangs_of_programs(r)
+
+    def draw_gangs_of_programs(self, r):
+        """Gangs, and jobs of one GPU on several GPUs: each of these again and again, later."""
+        self.costs["lag"] = self.costs.get("lag", 0)
+        self.costs["passes"] = r.random() < 0.5
+        self.sets.append(f"queue={'backfill' if self.costs['passes'] else 'fifo'}")
+        self.nodes = [{"gpus": r.choice([1, 2, 2, 3, 4])} for _ in range(r.choice([1, 1, 2, 3]))]
+        last, part = self.rows[-1]["submit"], r.choice([0.2, 0.5])
+        self.rows = [{**row, "job_id": f"{row['job_id']}_{n}", "submit": row["submit"] + n * r.randint(0, last + 1)}
+                     | ({"after": f"{row['after']}_{n}"} if row.get("after") else {})
+                     for n in range(r.choice([1, 2, 4])) for row in self.rows]
+        self.rows.sort(key=lambda row: row["submit"])
+        for row in self.rows:
+            row["gpus"] = r.choice([2, 2, 3, 4, 5]) if r.random() < part else 1
+            while not Cluster(self.plain_nodes(), self.rule).find(Job(0, row)):
+                row["gpus"] -= 1
+
     def draw_attained_gangs(self, r):
         """As attained_turns, on nodes of unlike widths, with gangs that fit on one."""
         self.draw_attained_turns(r)
@@ -422,6 +478,15 @@ class MoreDraws:
             ("context.bytes", "0B"), ("slice.quantum_ns", f"{self.costs['quantum']}ns"), ("switch.preempt_ns", f"{self.costs['preempt']}ns"),
             ("switch.preempt_full_ns", f"{self.costs['preempt']}ns"), ("switch.idle_ns", f"{self.costs['idle']}ns"), ("switch.lookahead_ns", "0ns"))]
 
+    def draw_packed_over(self, r):
+        """As these, on several servers."""
+        self.draw_packed(r)
+        self.nodes = [{"gpus": r.choice([1, 1, 2, 3])} for _ in range(r.choice([2, 2, 3]))]
+        for row in self.rows:
+            row["gpus"] = 1 if r.random() < 0.9 else max(node["gpus"] for node in self.nodes)
+        self.rule = r.choice(["consolidate", "affinity"])
+        self.sets.append(f"placement={self.rule}")
+
     def draw_atoms(self, r):
         """Kernels in atoms, on quotas and on SMs that others leave idle."""
         self.draw_blocks(r)
@@ -468,6 +533,22 @@ class MoreDraws:
         self.draw_homed(r)
         self.costs["lead"] = r.choice([1, 2, 3, 3, 10])
         self.sets = self.sets[:-2] + ["choice=host", f"lead={self.costs['lead']}"]
+
+    def draw_homed_to_image(self, r):
+        """As these, in the driver's images."""
+        self.draw_homed_to_host(r)
+        self.costs["image"] = [r.choice([0, 1, S // 4, S, 2 * r.randint(1, S)]) for _ in range(4)]
+        self.costs["image"][0] += 1
+        self.sets[self.sets.index("choice=host")] = "choice=checkpoint"
+        self.sets += [f"checkpoint.{key}={cost}ns" for key, cost in zip(("out_ns", "out_ns_per_gib", "in_ns", "in_ns_per_gib"), self.costs["image"])]
+
+    def draw_homed_resident(self, r):
+        """As these, of jobs that leave their memory on the GPUs."""
+        self.draw_paused_over(r)
+        self.rule = "any" if self.rule == "spread" else self.rule
+        self.costs.update(quantum=r.choice([S, 5 * S, 10 * S, 3 * S + 7]), lead=r.choice([1, 2, 3, 3, 10]))
+        self.sets = [its for its in self.sets if not its.startswith(("preempt=", "placement="))]
+        self.sets += [f"placement={self.rule}", "choice=resident", f"lead={self.costs['lead']}", f"quantum={self.costs['quantum']}ns"]
 
     def draw_carried(self, r):
         """Memory that goes to a host and comes back, over the network to other nodes."""

@@ -80,14 +80,22 @@ class Homed(Sliced):
             saves = run.quote_ns(best, elsewhere) - run.quote_ns(best, best.old_units)
             if self.worth(run, best, line[0]) > saves * best.gpus:
                 continue
-            if len(run.cluster.nodes[number].idle()) >= best.gpus:
-                self.put(run, best, self.find(run, best))
+            units = self.find(run, best) if len(run.cluster.nodes[number].idle()) >= best.gpus else None
+            if units and all(its[0] == number for its in units):
+                self.put(run, best, units)
                 has_placed = True
             else:
                 has_placed |= self.push(run, best, number)
         return has_placed
 
     def decide(self, run):
+        """A job that was stopped in no time may find GPUs elsewhere at once."""
+        before = None
+        while run.stops != before:
+            before = run.stops
+            self.decide_once(run)
+
+    def decide_once(self, run):
         self.since = {job: self.since.get(job, run.now) for job in run.waiting}
         self.placed, self.thought, self.untils = [], [], []
         has_tried, line = False, self.line(run)

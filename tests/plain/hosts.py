@@ -78,6 +78,22 @@ class Host:
         return self.lengths[len(self.ends)] - self.into
 
 
+def alone(host):
+    """When a host that has a GPU to itself, from instant 0 on, is over."""
+    now, ends = 0, None
+    while not host.is_over:
+        host.walk(now)
+        if ends is None and host.is_ready():
+            takes = host.lengths[len(host.ends)]
+            ends = now + (takes[0] if isinstance(takes, tuple) else takes)  # some have their blocks beside it
+        if ends == now:
+            host.ends.append(now)
+            ends = None
+        else:
+            now = min((then for then in (host.effect(), ends) if then is not None), default=now)
+    return host.free
+
+
 class Server:
     """A process that launches each request when it comes, one a period from the first period on."""
 
@@ -141,11 +157,15 @@ class Hosts:
 
     def following(self):
         """The first in ring order that is ready, the one that ran last at the end."""
+        return next((job for job in self.ring() if job.host.is_ready()), None)
+
+    def ring(self):
+        """Where all have left that were there before, the first newcomer stands where the last of them was."""
         if self.last in self.jobs:
             at = self.jobs.index(self.last) + 1
         else:
-            at = self.jobs.index(self.anchor) if self.anchor in self.jobs else 0
-        return next((job for job in self.jobs[at:] + self.jobs[:at] if job.host.is_ready()), None)
+            at = self.jobs.index(self.anchor) if self.anchor in self.jobs else int(self.last is not None)
+        return self.jobs[at:] + self.jobs[:at]
 
     def give(self, job, now, cost):
         self.settled, self.has_looked, self.since = None, False, now + cost

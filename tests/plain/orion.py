@@ -1,31 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels of best effort beside a client of high priority, by the head of policies/orion.c: while a request or iteration
 of that client is under way, only those begin that are small and not bound by what its kernel is bound by."""
-from blocks import Blocks, Waves
+from blocks import NEAR, Blocks, Waves
 from cluster import WHOLE
-from hosts import Host
-
-LAST_ENDS = -1  # when a kernel was let begin as the last iteration of high priority ended: before all others
+from hosts import Host, alone
 
 
 class Fitted(Waves):
     """Kernels that began as the client of high priority had its last kernel done, and as it left, end at once. In gsim a host
     is fitted to a nanosecond an iteration, so that the job is over some nanoseconds later, which says whose kernel ends last."""
-
-
-def alone(program, queue):
-    """The time of one iteration of a program that has the GPU to itself."""
-    host, now, ends = Host(program, 1, queue, 0), 0, None
-    while not host.is_over:
-        host.walk(now)
-        if ends is None and host.is_ready():
-            ends = now + host.lengths[len(host.ends)][0]
-        if ends == now:
-            host.ends.append(now)
-            ends = None
-        else:
-            now = min((then for then in (host.effect(), ends) if then is not None), default=now)
-    return host.free
 
 
 class Orion(Blocks):
@@ -60,20 +43,23 @@ class Orion(Blocks):
             return False
         return not (self.is_bound(urgent, runs) and self.is_bound(job, blocks))
 
+    n_let = 1  # kernels are let begin in this order, in which those of one instant go to SMs, behind those that had been before
     served = None  # the client of which a kernel was let begin last; it may have left
 
     def remove(self, job, now):
         """It is still there as its last iteration ends."""
         urgent = next((job for job in self.jobs if self.is_high(job)), None)
         if urgent:
-            self.ask(urgent, LAST_ENDS if job is urgent else now)
+            self.ask(urgent, now)
+            for kernel in self.kernels if job is urgent else []:
+                kernel.let_last |= kernel.nth > 0 and kernel.then == now
         Blocks.remove(self, job, now)
 
     def add(self, job, now):
         job.let = job.sum = job.seen = 0
         Blocks.add(self, job, now)
         if self.is_high(job):
-            job.alone = alone(job.program, self.costs["launches"])
+            job.alone = alone(Host(job.program, 1, self.costs["launches"], 0))
             for other in self.jobs:  # kernels that had ended before it came do not count
                 other.sum = sum(length for length, _ in other.host.lengths[len(other.host.ends):other.let])
 
@@ -110,11 +96,11 @@ class Orion(Blocks):
                     continue
                 job.let, job.sum, self.served, are_any = nth + 1, job.sum + length, job, True
                 for kernel in [its for its in self.kernels if its.job is job and nth == len(job.host.ends)]:
-                    kernel.let, kernel.then = True, now
+                    kernel.let, kernel.then, kernel.nth, self.n_let = True, now, self.n_let, self.n_let + 1
 
     def kernel(self, job, rank, now):
         kernel = Blocks.kernel(self, job, rank, now)
-        kernel.let = len(job.host.ends) < job.let
+        kernel.let, kernel.nth, kernel.let_last = len(job.host.ends) < job.let, 0, False
         return kernel
 
     def look(self, now):
@@ -133,12 +119,14 @@ class Orion(Blocks):
         urgent = next((job for job in self.jobs if self.is_high(job)), None)
         self.ask(urgent, now)
         line = [its for its in self.kernels if its.job is urgent or its.let]
-        self.serve_all(sorted(line, key=lambda its: (-its.rank, its.then, its.job.place)), now)
+        self.serve_all(sorted(line, key=lambda its: (-its.rank, its.then, its.nth, its.job.place)), now)
 
     def advance(self, now):
         had = list(self.kernels)
         over = Blocks.advance(self, now)
         ended = [its for its in had if its not in self.kernels]
-        if len(ended) > 1 and any(its.then == LAST_ENDS for its in ended):
+        if len(ended) > 1 and any(its.let_last for its in ended):
             raise Fitted
+        if ended and any(its.blocks > self.costs["sms"] and 0 < its.left * its.most <= NEAR * its.pace for its in self.kernels):
+            raise Waves  # which of them ended first is a matter of a part of a nanosecond, and says whose is next
         return over

@@ -4,6 +4,7 @@ on it (docs/models/time-slices.md), as long as that does more than slices with a
 from cluster import WHOLE, Run
 from failures import Failing
 from sharing import NEVER, Turns
+from servers import Contest, Servers
 from slices import Server
 
 TRIES = 3
@@ -23,6 +24,7 @@ class Packing(Run):
 
     def begin(self, job):
         super().begin(job)
+        job.since_began = self.now
         if job.pair:
             self.join(job)
 
@@ -157,10 +159,13 @@ class Packed(Server):
         run.cluster.nodes[number].free[gpu] += by * WHOLE
 
     def serve(self, run, line):
-        for job in line:
-            if job in run.waiting:
+        """A job that is pushed out may leave more GPUs than it was for: the line is served again."""
+        was = None
+        while was != len(run.leaving):
+            was = len(run.leaving)
+            for job in [job for job in line if job in run.waiting]:
                 self.victims = []
-                if self.place(run, job) or self.push(run, job):
+                if job in run.waiting and (self.place(run, job) or self.push(run, job)):
                     self.pack(run, job)
 
     def push(self, run, job):
@@ -212,13 +217,16 @@ class Packed(Server):
 
     def split(self, run, pair):
         """The second one goes to an idle GPU where what the two lack of two jobs alone is more, in a slice."""
-        job, idle = pair.members[1], [(number, gpu) for number, node in enumerate(run.cluster.nodes) for gpu in node.idle()]
+        job, idle = pair.members[1], self.elsewhere(run, pair)
         lacks = (2 * WHOLE - self.packed_ppm(run, pair)) * self.quantum // WHOLE
         if not idle or lacks <= run.stop_ns(job) + run.back_ns(job):
             return False
         self.drop(run, pair, job)
         run.move(job, idle[:1])
         return True
+
+    def elsewhere(self, run, pair):
+        return [(0, gpu) for gpu in run.cluster.nodes[0].idle()]
 
     def end_slice(self, run, pair, is_wanted):
         its = pair.there()
@@ -254,7 +262,11 @@ class Packed(Server):
             self.pairs.remove(pair)
             self.hold(run, pair, 1)
         elif not pair.is_over:
-            self.end_slice(run, pair, any(job not in run.newcomers for job in run.waiting))
+            self.end_slice(run, pair, self.is_wanted(pair, [job for job in run.waiting if job not in run.newcomers]))
+
+    def is_wanted(self, pair, waiting):
+        """Whether any job waits for its GPU."""
+        return bool(waiting)
 
     def decide(self, run):
         self.victims = []
@@ -266,7 +278,63 @@ class Packed(Server):
         Server.decide(self, run)
         for pair in self.pairs:
             if not pair.is_over:
-                self.end_slice(run, pair, bool(run.waiting))
+                self.end_slice(run, pair, self.is_wanted(pair, run.waiting))
         times = [job.since + self.quantum for job in run.running] + [self.rests_until(job) for job in run.waiting if job in self.since]
         if self.pairs or run.waiting:
             self.next = min((time for time in times if time > run.now), default=None)
+
+
+class PackedServers(Packed, Servers):
+    """On several servers: a job is packed with one of its own, while no GPU of any is idle. Whether jobs of another server have had
+    its idle GPUs by then is open."""
+
+    def __init__(self, quantum, jobs, cluster):
+        Packed.__init__(self, quantum, jobs)
+        servers = Servers(quantum, cluster)
+        self.__dict__.update({name: its for name, its in vars(servers).items() if name not in vars(self)})
+
+    def arrived(self, run, job):
+        Packed.arrived(self, run, job)
+        Servers.arrived(self, run, job)
+
+    def partner(self, run, job):
+        """Of those in the line of its server."""
+        line, self.own = self.line, set(self.on[job])
+        self.line = lambda run: [other for other in line(run) if set(self.on.get(other, ())) == self.own]
+        its = Packed.partner(self, run, job)
+        self.line = line
+        return its
+
+    def decide(self, run):
+        self.had_idle = {number for number, node in enumerate(run.cluster.nodes) if node.idle()}
+        Packed.decide(self, run)
+
+    def pack(self, run, job):
+        if self.had_idle - set(self.on[job]) and self.is_packable(run, job):
+            raise Contest
+        Packed.pack(self, run, job)
+
+    def push(self, run, job):
+        """A job of a pair gives way at the end of its own slice alone."""
+        ran, due = list(run.running), self.is_due
+        self.is_due = lambda run, other: not other.pair and due(run, other)
+        Servers.push(self, run, job)
+        self.is_due = due
+        self.victims = sorted((other for other in ran if other not in run.running), key=lambda other: (other.since_began, other.number))
+        return job not in run.waiting
+
+    def is_wanted(self, pair, waiting):
+        return any(pair.unit[0] in self.on.get(job, ()) for job in waiting)
+
+    def elsewhere(self, run, pair):
+        """On its own server if it can."""
+        number = pair.unit[0]
+        idle = [(number, gpu) for gpu in run.cluster.nodes[number].idle()]
+        return idle or run.cluster.find_anywhere(pair.members[1], list(enumerate(run.cluster.nodes)), "any")
+
+    def split(self, run, pair):
+        job = pair.members[1]
+        has_moved = Packed.split(self, run, pair)
+        if has_moved:
+            self.allot(job, {number: 1 for number, _ in job.units})
+        return has_moved

@@ -3,7 +3,7 @@
 docs/architecture.md: one that comes back on another node has its memory copied out, over the network and in, one after the other."""
 from blocks import Waves
 from carried import Carried
-from paused import Paused
+from paused import GIB, S, Paused
 
 
 class PausedOver(Paused):
@@ -35,6 +35,14 @@ class PausedOver(Paused):
             self.ports[number] = max(self.ports[number], self.now) + ns
             then = max(then, self.ports[number])
         self.coming[job] = then + self.in_ns(job)
+
+    def quote_ns(self, job, units):
+        """The way to these units on idle links."""
+        if sorted(units) == sorted(job.old_units):
+            return 0
+        crossing = self.crossing(job, units)
+        return max(crossing.values(), default=0) + -(-job.memory * S // self.costs["out"]) + -(-job.memory * S // self.costs["back"]) + (
+            -(-self.costs["free"] * job.memory // GIB))
 
     def find(self, job):
         """Its GPUs, else others of its old node, unless jobs are spread; else by the rule: where there is room."""

@@ -8,7 +8,7 @@ from beyond import Beyond
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
-from carried import Carried
+from carried import Carried, Imaged
 from chosen import Choice, Chosen
 from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
@@ -36,7 +36,7 @@ from slices import Server, Sliced, gpu_time
 from moves import Moving
 from orion import Orion
 from outages import FailingShared
-from packed import FailingPacking, Packed, Packing
+from packed import FailingPacking, Packed, PackedServers, Packing
 from paused import Paused
 from paused_over import PausedOver
 from pages import Pages
@@ -308,8 +308,8 @@ class Suspend(Policy):
     kinds, again = ("quanta", "quanta_of_gangs", "copied_out", "homed"), {
         "quanta_of_gangs": (574, 1081),
         # jobs of one rank that can go home, idle GPUs of a home, a job that waits no longer for it, one that needs no other to stop,
-        # and a gang for which its home has one GPU alone
-        "homed": (14, 15, 127, 162, 525, 405)}
+        # a gang for which its home has one GPU alone, and one for which it has too few once the last in line has come there
+        "homed": (14, 15, 127, 162, 525, 405, 5400101)}
 
     def run(self, cluster, jobs, setup):
         if setup.kind == "homed":
@@ -340,13 +340,13 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,)}
+    kinds, again = ("ways_out", "homed_to_host", "homed_to_image", "homed_resident", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,), "homed_resident": (28, 378)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
-        if setup.kind == "homed_to_host":
+        if setup.kind.startswith("homed"):
             homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
-            Carried(cluster, jobs, homed, setup.costs).go()
+            {"homed_to_host": Carried, "homed_to_image": Imaged, "homed_resident": PausedOver}[setup.kind](cluster, jobs, homed, setup.costs).go()
             return
         if setup.kind.startswith("chosen"):
             Chosen(cluster, jobs, Choice(setup.costs), setup.costs).go()
@@ -363,14 +363,14 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_packed", "failing_moving", "failing_server", "failing_servers")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "packed_over", "failing_packed", "failing_moving", "failing_server", "failing_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
     # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
-    # gathered by way of storage, GPUs that are given back where others wait
-    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
-             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166, 5400068, 5400199),
+    # gathered by way of storage, GPUs that are given back where others wait, a wait that goes on on another server
+    again = {"server": (127, 20261344, 920002), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
+             "moving_memory": (13, 122, 392, 5400126), "growing": (145, 72, 9, 51, 166, 5400068, 5400199),
              # packing: friends that end, and jobs that are left of a pair as others come
              "packed": (18, 22, 66, 155),
              # a pair that runs in the instant in which it is made, and a job that is thrown back while it waits
@@ -380,6 +380,9 @@ class Gandiva(Policy):
              "failing_moving": (1018, 1044, 1167, 1235), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
 
     def run(self, cluster, jobs, setup):
+        if setup.kind == "packed_over":
+            Packing(cluster, jobs, PackedServers(setup.costs["slice"], jobs, cluster), setup.stop_ns, setup.back_ns, setup.costs).go()
+            return
         if setup.kind.endswith("packed"):
             (FailingPacking if "mtbf" in setup.costs else Packing)(cluster, jobs, Packed(setup.costs["slice"], jobs), setup.stop_ns, setup.back_ns, setup.costs).go()
             return
@@ -472,8 +475,8 @@ class Timeslice(Policy):
     kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes; times
-    # that no host of whole nanoseconds gives
-    again = {"attained_turns": (7, 14, 64, 71), "fitted": (5400016, 5400084)}
+    # that no host of whole nanoseconds gives, a pace of iterations of which every third is longer
+    again = {"attained_turns": (7, 14, 64, 71), "fitted": (5400016, 5400084, 5500010)}
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
@@ -531,7 +534,7 @@ class Mps(Timeslice):
 
 
 class Tally(Policy):
-    kinds, slack = ("gated", "gated_twice", "waved_gated"), 1e-5
+    kinds, slack = ("gated", "gated_twice", "waved_gated", "gangs_gated"), 1e-5
     # one comes soon after the last kernel of high priority, or as the one before leaves; kernels that run as one comes
     again = {"gated_twice": (99, 184), "waved_gated": (31, 55, 164)}
 
@@ -540,17 +543,17 @@ class Tally(Policy):
 
 
 class OrionRule(Policy):
-    kinds, slack = ("between", "launched_ahead", "waved_between"), 1e-5
-    # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, and a
-    # client that was alone on its GPU until then
-    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 10, 28, 109, 185), "waved_between": (25,)}
+    kinds, slack = ("between", "launched_ahead", "waved_between", "gangs_between"), 1e-5
+    # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, a client
+    # that was alone on its GPU until then, kernels that are let begin as the job of high priority leaves, or as another follows
+    again = {"between": (4, 63, 140, 265, 1209, 1715, 700055, 700065), "launched_ahead": (3, 10, 28, 109, 185, 700154), "waved_between": (25, 5400114, 5400181, 5400186), "gangs_between": (276,)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)
 
 
 class Lithos(Policy):
-    kinds, slack, again = ("atoms", "slipped_atoms"), 1e-5, {"atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99)}  # SMs in no quota and idle ones that are owned
+    kinds, slack, again = ("atoms", "slipped_atoms", "gangs_of_atoms"), 1e-5, {"atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99)}  # SMs in no quota and idle ones that are owned
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Atoms, setup)
@@ -579,11 +582,11 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels", "gangs_in_urgent_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
-        are_programs = setup.kind.startswith("urgent")
+        are_programs = "urgent" in setup.kind
         self.slack = 1e-5 if are_programs else 0  # a host is fitted to a nanosecond an iteration
         is_paid = "paid" in setup.kind
         programs, others = (PaidUrgent, PaidHalts) if is_paid else (Urgent, Halts)
@@ -591,16 +594,16 @@ class Xsched(Policy):
 
 
 class Chimera(Xsched):
-    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways")
+    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways", "gangs_in_ways", "gangs_in_urgent_ways")
     again = {"ties_of_ways": (53,)}  # two ways cost as much, and one frees the SMs sooner
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets", "gangs_in_resets", "gangs_in_urgent_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices")
+    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices", "gangs_in_slices", "gangs_in_urgent_slices")
     # one comes as a turn ends, and so does another of the rank of the job that had it
     again = {"slices": (443,), "ties_of_slices": (111,)}
 

@@ -4,6 +4,7 @@ the GPU with the fewest jobs, and what the jobs of one GPU do there. Gangs have 
 from fractions import Fraction
 
 from cluster import WHOLE, Walk
+from hosts import Host, alone
 
 
 NEVER = 10**30
@@ -337,10 +338,19 @@ class Shared(Walk):
             self.lanes[units[0]].add(job, self.now)
         elif units:
             self.gangs.append(job)
+            if job.program and job.iterations:
+                self.run_alone(job)
         if units:
             job.units, job.start = units, self.now
             self.waiting.remove(job)
         return bool(units)
+
+    def run_alone(self, job):
+        """A gang with a program launches it on GPUs of its own."""
+        job.host = Host(job.program, job.iterations, self.costs["launches"], 0)
+        if job.period:
+            job.host.serve(job.period, self.costs["lag"])
+        job.work = alone(job.host)
 
     def decide(self):
         for job in sorted(self.waiting, key=lambda job: (job.submit, job.after is not None, job.number)):

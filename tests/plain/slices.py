@@ -118,9 +118,13 @@ class Server(Sliced):
         return sorted((job for job in run.waiting if job in self.since), key=lambda job: (self.since[job], job.number))
 
     def serve(self, run, line):
-        for job in line:
-            if not self.place(run, job):
-                self.push(run, job)
+        """A job that is pushed out may leave more GPUs than it was for: the line is served again."""
+        was = None
+        while was != len(run.leaving):
+            was = len(run.leaving)
+            for job in [job for job in line if job in run.waiting]:
+                if not self.place(run, job):
+                    self.push(run, job)
 
 
 def gpu_time(run, job):

@@ -16,12 +16,7 @@ class Urgent(Hosts):
 
     def following(self):
         """The first of the most urgent in ring order, the one that ran last at the end."""
-        at = 0
-        if self.last in self.jobs:
-            at = self.jobs.index(self.last) + 1
-        elif self.anchor in self.jobs:
-            at = self.jobs.index(self.anchor)
-        ready = [job for job in self.jobs[at:] + self.jobs[:at] if job.host.is_ready()]
+        ready = [job for job in self.ring() if job.host.is_ready()]
         return max(ready, key=self.rank, default=None)
 
     def frees_at(self, now):
