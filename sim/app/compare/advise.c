@@ -11,6 +11,7 @@
 #include "sim/app/compare/advise.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/plan/target.h"
+#include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/app/sweep/parallel.h"
 #include "sim/base/text.h"
@@ -65,13 +66,17 @@ static void say_guess(struct gsim_advice *advice, const struct gsim_setup *setup
                         setup->cluster_note);
 }
 
-static void say_missing(struct gsim_advice *advice, const struct gsim_setup *setup) {
+static void say_missing(struct gsim_advice *advice, const struct gsim_cli *cli,
+                        const struct gsim_setup *setup) {
     const struct gsim_trace *trace = &setup->trace;
+    const char *types = gsim_cluster_say_types(cli, &setup->cluster);
     bool is_less = trace->dropped && *trace->dropped, is_apart = has_sets(setup);
     gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
                     gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
                     is_less ? trace->dropped : "");
     say_guess(advice, setup);
+    if (types)
+        gsim_advice_add(advice, "Missing: devices. %s.", types);
     for (int i = 0; i < N_WISHES; i++) {
         bool is_of_sharing = wishes[i].column == GSIM_COL_MEM_BYTES;
         if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other) &&
@@ -555,7 +560,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
         status = gsim_report_check_by(cli, setup);
     if (status != GSIM_OK)
         return status;
-    say_missing(advice, setup);
+    say_missing(advice, cli, setup);
     keep_less(cli, setup, advice);
     print(cli->io->out, advice, 0);
     fputc('\n', cli->io->out);
