@@ -163,6 +163,7 @@ said "which is named among what was left out" "1 job; left out: 1 row (they had 
 printf 'NodeName=a[1-2] Gres=gpu:a100:1\nNodeName=h1 Gres=gpu:h100:1\nPartitionName=p Nodes=ALL Default=YES\n' >"$tmp/types.conf"
 expect "types that are no device are missing devices" 0 "GPUs of type a100, h100 run as the device h200" "$gsim" advise --policies fifo --slurm-conf "$tmp/types.conf" "$tmp/log.csv"
 said "in the advice as well" "Missing: devices. GPUs of type a100, h100 run as the device h200.* memory and energy are those of h200"
+said "and of which kind there would be more GPUs" "5 GPUs in place of 3 (3 a100 in place of 2, 2 h100 in place of 1), under fifo: mean wait"
 expect "of one that is given, the others" 0 "GPUs of type h100 run as the device a100-80" "$gsim" --policy fifo --device a100-80 --slurm-conf "$tmp/types.conf" "$tmp/log.csv"
 "$gsim" advise --policies fifo --device a100-80 --cluster "$tmp/types.conf" "$tmp/log.csv" >"$tmp/log" 2>&1
 said "also where the file is the cluster" "Missing: devices. GPUs of type h100 run"
