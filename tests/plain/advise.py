@@ -46,10 +46,11 @@ class Setup:
         names = ["fifo", "backfill", "easy-backfill", "fairshare", "las", "tiresias", "srtf", "sjf"]
         self.policies = draws.sample(names, draws.choice((2, 3, 5, 6))) if self.kind != "batches" else ["fifo", draws.choice(names[2:])]
         if draws.random() < 0.6:  # a scheduler that there is something to gain on
-            self.policies = ["fifo"] + [name for name in self.policies if name != "fifo"]
+            others = [name for name in self.policies if name not in ("fifo", "las")]
+            self.policies = ["fifo", "las", *others] if self.kind != "batches" else ["fifo", *(others or ["las"])]
         gpus, wide, spread = self.nodes * self.size, draws.choice((1, 2)), draws.choice((0.5, 1.5))
-        n = draws.choice((9, 40, 120)) if self.kind != "batches" else draws.choice((600, 1500))
-        load = draws.choice((0.7, 0.9, 1.4)) if self.kind != "batches" else draws.uniform(0.2, 0.6)
+        n = draws.choice((40, 120)) if self.kind != "batches" else draws.choice((600, 1500))
+        load = draws.choice((0.9, 1.4)) if self.kind != "batches" else draws.uniform(0.2, 0.6)
         self.users = draws.choice((["ann", "bob", "cid", ""], ["ann"], ["ann", "bob"], [""]))
         if self.kind == "resampled":
             self.users, n = ["ann", "bob", "cid"], 60
