@@ -48,7 +48,7 @@ do for [f = 1 : facets] {
             labelled = log10(most[p] / least[p]) > 5 ? 2 : 1
             do for [k = floor(log10(least[p] / 1.6)) : ceil(log10(1.6 * most[p]))] {
                 if (k % labelled == 0) { set xtics add (10.0 ** k) } else { set xtics add ('' 10.0 ** k) }
-                if (most[p] < 50 * least[p]) { set xtics add (2 * 10.0 ** k, 5 * 10.0 ** k) }
+                if (most[p] < 50 * least[p]) { set xtics add (3 * 10.0 ** k) } # 200 would touch 100
             }
         } else {
             unset logscale

@@ -242,7 +242,7 @@ static enum gsim_status add_runs(struct kube *k) {
  * written. */
 static bool is_other_output(const char *header) {
     return strncmp(header, "NAME ", 5) == 0 || strncmp(header, "NAMESPACE ", 10) == 0 ||
-           strncmp(header, "apiVersion:", 11) == 0;
+           strncmp(header, "LAST SEEN ", 10) == 0 || strncmp(header, "apiVersion:", 11) == 0;
 }
 
 static enum gsim_status check_output(struct gsim_input *input, struct gsim_log *log) {
@@ -252,7 +252,7 @@ static enum gsim_status check_output(struct gsim_input *input, struct gsim_log *
         return gsim_fail(log, GSIM_BAD_INPUT, gsim_input_path(input), 1,
                          "this is what kubectl prints %s, and -o json is read, which has times and "
                          "GPUs: kubectl get pods,jobs,events -A -o json",
-                         *header == 'N' ? "without -o" : "with -o yaml");
+                         *header == 'a' ? "with -o yaml" : "without -o");
     return status;
 }
 

@@ -96,6 +96,13 @@ static bool take_tasks(struct gsim_builder *builder, const char *text, size_t le
     return length == 0 || (gsim_parse_int(text, tasks) == GSIM_PARSE_OK && *tasks >= 0);
 }
 
+/* Whether a number of a list ends here. Behind a comma stands the next name: a digit that leads to
+ * none is a decimal of 1,5G, as programs for spreadsheets write it in some languages. */
+static bool is_end_of_number(const char *text) {
+    size_t digits = *text == ',' ? strspn(text + 1, "0123456789") : 0;
+    return *text == '\0' || (*text == ',' && (digits == 0 || text[1 + digits] == '='));
+}
+
 /* A size with a letter for 1024, in bytes; unit: of a number without a letter. */
 static bool take_size(const char *text, int64_t unit, int64_t *out) {
     static const char letters[] = "KMGTP";
@@ -103,7 +110,8 @@ static bool take_size(const char *text, int64_t unit, int64_t *out) {
     const char *letter = text[digits] ? strchr(letters, text[digits]) : NULL;
     if (letter)
         unit = INT64_C(1) << 10 * (letter - letters + 1);
-    return gsim_parse_decimal(text, digits, unit, out) == GSIM_PARSE_OK && *out >= 0;
+    return is_end_of_number(text + digits + (letter != NULL)) &&
+           gsim_parse_decimal(text, digits, unit, out) == GSIM_PARSE_OK && *out >= 0;
 }
 
 /* cpu=00:01:00,gres/gpumem=40777023488,gres/gpuutil=93: the number after name, if there is one. */

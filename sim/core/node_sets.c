@@ -38,15 +38,15 @@ bool gsim_node_sets_meet(const char *a, const char *b) {
     return false;
 }
 
-/* A node's type is as its cluster file says, else its device: "a100" is an a100-40 and an
- * a100-80. */
+bool gsim_node_sets_names(const char *types, const char *device) {
+    return gsim_node_sets_meet(types, device) || has_name(types, device, strcspn(device, "-"));
+}
+
+/* A node's type is as its cluster file says, else its device. */
 static bool is_of_type(const struct gsim_node_group *group, const char *types) {
-    const char *device = group->device_name;
     if (group->gpu_type)
         return gsim_node_sets_meet(types, group->gpu_type);
-    if (!device)
-        return false;
-    return gsim_node_sets_meet(types, device) || has_name(types, device, strcspn(device, "-"));
+    return group->device_name && gsim_node_sets_names(types, group->device_name);
 }
 
 static const char *type_name(const struct gsim_node_group *group) {

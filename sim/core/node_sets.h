@@ -34,6 +34,8 @@ struct gsim_node_sets {
 enum gsim_status gsim_node_sets_open(struct gsim_core *core);
 /* Whether two lists such as "gpu,long" and "G1|G2" share a name. */
 bool gsim_node_sets_meet(const char *a, const char *b);
+/* Whether a list of types has the device: "a100" is an a100-40 and an a100-80. */
+bool gsim_node_sets_names(const char *types, const char *device);
 /* NULL: every node. */
 const struct gsim_node_set *gsim_node_sets_of(const struct gsim_node_sets *sets,
                                               const struct gsim_trace *trace, uint32_t job);

@@ -156,6 +156,21 @@ fi
 expect "a log with a job that still runs" 0 "1 jobs" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
 said "which is named among what was left out" "1 job; left out: 1 row (they had not ended yet)"
 
+# --- types of GPU of a site ---------------------------------------------------------------------
+
+# A site's file says what its GPUs are called, and no device. Two of them are no h200, and only one is the a100-80 of
+# --device; a site of a100 alone is what --device says.
+printf 'NodeName=a[1-2] Gres=gpu:a100:1\nNodeName=h1 Gres=gpu:h100:1\nPartitionName=p Nodes=ALL Default=YES\n' >"$tmp/types.conf"
+expect "types that are no device are missing devices" 0 "GPUs of type a100, h100 run as the device h200" "$gsim" advise --policies fifo --slurm-conf "$tmp/types.conf" "$tmp/plain.csv"
+said "in the advice as well" "Missing: devices. GPUs of type a100, h100 run as the device h200.* memory and energy are those of h200"
+said "and of which kind there would be more GPUs" "5 GPUs in place of 3 (3 a100 in place of 2, 2 h100 in place of 1), under fifo: mean wait"
+expect "of one that is given, the others" 0 "GPUs of type h100 run as the device a100-80" "$gsim" --policy fifo --device a100-80 --slurm-conf "$tmp/types.conf" "$tmp/log.csv"
+"$gsim" advise --policies fifo --device a100-80 --cluster "$tmp/types.conf" "$tmp/log.csv" >"$tmp/log" 2>&1
+said "also where the file is the cluster" "Missing: devices. GPUs of type h100 run"
+grep -v h1 "$tmp/types.conf" >"$tmp/type.conf"
+"$gsim" advise --policies fifo --device h200 --slurm-conf "$tmp/type.conf" "$tmp/log.csv" >"$tmp/log" 2>&1
+unsaid "a device that is given for one type" "GPUs of type"
+
 # --- limits of a site -------------------------------------------------------------------------------------
 # Two GPUs, and a QOS that gives a user one of them: eight jobs of 1000 s, all at 0 s, run one behind the other beside an
 # idle GPU. Where no limit is known fifo runs them two by two, which comes nowhere near the log: no advice. With the

@@ -269,6 +269,8 @@ expect "a file of something else stays" 2 "slurm.txt: the file is there already;
 printf '{"kind":"List","items":[{"kind":"Event","involvedObject":{"kind":"Pod","name":"a","namespace":"m"},"reason":"Scheduled"}]}' >"$tmp/events.json"
 printf 'NAME      READY   STATUS      RESTARTS   AGE\ntrain-0   1/1     Running     0          5h\n' >"$tmp/pods.txt"
 expect "kubectl's table" 3 "pods.txt:1: this is what kubectl prints without -o, and -o json is read" "$gsim" import kube "$tmp/pods.txt"
+printf 'LAST SEEN   TYPE     REASON      OBJECT        MESSAGE\n12m         Normal   Scheduled   pod/train-0   assigned\n' >"$tmp/events.txt"
+expect "and that of events" 3 "events.txt:1: this is what kubectl prints without -o" "$gsim" import kube "$tmp/events.txt"
 expect "known by its head" 3 "without -o, and -o json is read" "$gsim" run --policy fifo "$tmp/pods.txt"
 printf 'apiVersion: v1\nitems: []\n' >"$tmp/pods.yaml"
 expect "kubectl's YAML" 3 "this is what kubectl prints with -o yaml" "$gsim" import kube "$tmp/pods.yaml"

@@ -18,6 +18,9 @@ from results import POLICIES, ns, quantile, spans_of, tell
 
 HEADER = ("job_id", "submit_s", "iterations", "gpu_ms", "host_gap_ms", "gpus", "mem_gib", "deadline_s", "limit_s", "user")
 PRICE, BUSY_W, IDLE_W = 2.5, 400, 51
+# of mixed clusters: (speed in thousandths, watts busy and idle) by node, the second ones being slow
+DEVICES = {"fast": (1000, 400, 51), "slow": (500, 90, 30)}
+H200 = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "models", "devices", "h200.ini")
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400}
 # of equal instances, since nothing says which of them a job has; tests/cli/plan.sh has unequal ones
 LAYOUT = "2g.10gb+2g.10gb+2g.10gb"
@@ -42,16 +45,40 @@ def draw(seed, are_its_own):
                             ["--mtbf", "2h", "--mttr", "1000s", "--until", "20000"], ["--warmup", "20%"], ["--set", "speed_milli=500"]))
     options = options if are_its_own or "--mtbf" not in options else []
     draws.shuffle(rows)
-    return nodes, size, rows, options, 1 - (host // 2) / 250
+    # no gap of a host, whose time does not hang on the device
+    n_slow = draws.choice((0, nodes // 2)) if are_its_own and host == 0 and "--set" not in options else 0
+    return nodes, size, rows, options, 1 - (host // 2) / 250, n_slow
+
+
+def write_cluster(setup, folder):
+    """The nodes of a cluster of which the last are slow."""
+    nodes, size, _, _, _, n_slow = setup
+    with open(H200) as file:
+        text = re.sub(r"\[energy\]\n(?:(?!\[).*\n)*", "", file.read())
+    for name, (speed, busy, idle) in DEVICES.items():
+        with open(os.path.join(folder, f"{name}.ini"), "w") as out:
+            out.write(text.replace("[device]\n", f"[device]\nspeed_milli = {speed} | measured | drawn\n", 1)
+                      + f"\n[energy]\nbusy_w = {busy} | measured | drawn\nidle_w = {idle} | measured | drawn\n")
+    with open(os.path.join(folder, "nodes.ini"), "w") as out:
+        for name, count in (("fast", nodes - n_slow), ("slow", n_slow)):
+            out.write(f"[node {name}]\ncount = {count}\ngpus = {size}\ndevice = {name}.ini\n")
+
+
+def devices_of(setup):
+    """The device of each GPU, and what it is."""
+    nodes, size, _, _, _, n_slow = setup
+    return ["fast"] * ((nodes - n_slow) * size) + ["slow"] * (n_slow * size)
 
 
 def run(gsim, policy, setup, seed, folder):
     """The result, the jobs, and the timeline's events (of jobs with GPUs of their own) of a run, which is in the database thereafter."""
-    nodes, size, _, options, _ = setup
+    nodes, size, _, options, _, n_slow = setup
     named = [] if policy != "mig" else ["--device", "a100-40", "--set", f"mig.layout={LAYOUT}"]
     timeline = ["--timeline", "timeline.json"] if policy in ITS_OWN else []
-    done = subprocess.run([gsim, "--policy", policy, *(named or ["--device", "h200"]), "--nodes", str(nodes), "--gpus-per-node", str(size),
-                           "--set", f"energy.busy_w={BUSY_W}", "--set", f"energy.idle_w={IDLE_W}", "--quiet", "--format", "json", "--seed", str(seed),
+    cluster = ["--cluster", "nodes.ini"] if n_slow else [
+        *(named or ["--device", "h200"]), "--nodes", str(nodes), "--gpus-per-node", str(size),
+        "--set", f"energy.busy_w={BUSY_W}", "--set", f"energy.idle_w={IDLE_W}"]
+    done = subprocess.run([gsim, "--policy", policy, *cluster, "--quiet", "--format", "json", "--seed", str(seed),
                            "--jobs-csv", "jobs.csv", "--db", "runs.db", "--force", *timeline, *options, "trace.csv"],
                           cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
@@ -85,9 +112,31 @@ def divided(jobs, cut):
     return out
 
 
+def computed_by(of_gpu, setup):
+    """Hours in which each device's GPUs computed; kernels of a gang wait on fast GPUs for those on slow ones."""
+    device, out = devices_of(setup), {name: 0 for name in DEVICES}
+    for gpu, spans in of_gpu.items():
+        out[device[gpu]] += sum(end - begin for begin, end, what, _ in spans if what == "running") / 3.6e12
+    return out
+
+
+def joules(it, setup):
+    """(energy, energy of idle GPUs) in kWh; None: nodes that were down were of several devices."""
+    if not setup[5]:
+        up = it["all"] - it["down"]
+        return (IDLE_W * up + (BUSY_W - IDLE_W) * it["computed"]) / 1000, IDLE_W * (up - it["held"]) / 1000
+    if it["down"] > 0:
+        return None, None
+    device = devices_of(setup)
+    hours = {name: it["all"] / len(device) * device.count(name) for name in DEVICES}
+    idle = sum(DEVICES[name][2] * (hours[name] - it["held_by"][name]) for name in DEVICES)
+    return (sum(DEVICES[name][2] * hours[name] + (DEVICES[name][1] - DEVICES[name][2]) * it["computed_by"][name] for name in DEVICES) / 1000,
+            idle / 1000)
+
+
 def bill(result, jobs, events, setup, is_its_own):
     """GPU hours in all, held, computed, idle; and those held by each job."""
-    nodes, size, _, options, gpu_part = setup
+    nodes, size, _, options, gpu_part, n_slow = setup
     cut = ns(options[-1]) if "--until" in options else None
     of_gpu, _ = spans_of(events)
     first = min(job["submit"] for job in jobs)
@@ -104,12 +153,17 @@ def bill(result, jobs, events, setup, is_its_own):
     else:
         slow = 2 if "speed_milli=500" in options else 1
         computed = min((result["gpu_useful"] * hours + gpu_part * result["lost_s"] / 3600) * slow, held)
-    return {"all": hours, "held": held, "computed": computed, "down": result["gpu_down"] * hours, "of_job": of_job}
+    it = {"all": hours, "held": held, "computed": computed, "down": result["gpu_down"] * hours, "of_job": of_job}
+    if n_slow:
+        device = devices_of(setup)
+        it["computed_by"] = computed_by(of_gpu, setup)
+        it["held_by"] = {name: sum(ns_on([span[:2] for span in spans]) for gpu, spans in of_gpu.items() if device[gpu] == name) / 3.6e12 for name in DEVICES}
+    return it
 
 
 def users(jobs, it, setup):
     """By user, "no user" being one: jobs that ended, GPU hours of all jobs, waits without those that --warmup leaves out."""
-    _, _, rows, options, _ = setup
+    rows, options = setup[2:4]
     owner = {row[0]: row[9] for row in rows}
     n_left = len(jobs) * 20 // 100 if "--warmup" in options else 0
     order = sorted(range(len(jobs)), key=lambda at: (jobs[at]["submit"], at))
@@ -159,12 +213,14 @@ def mean(values):
     return sum(values) / len(values) if values else None
 
 
-def of_bill(policy, bills, row):
+def of_bill(policy, bills, row, setup):
     """What differs in the row of a policy."""
+    energy = [joules(b, setup) for b in bills]
+    known = all(one[0] is not None for one in energy)
     due = {"GPU hours": (mean(b["all"] for b in bills), 1), "held": (mean(b["held"] for b in bills), 1),
            "idle": (mean(b["all"] - b["held"] - b["down"] for b in bills), 1),
-           "energy (kWh)": (mean(IDLE_W * (b["all"] - b["down"]) + (BUSY_W - IDLE_W) * b["computed"] for b in bills) / 1000, 1),
-           "of idle GPUs (kWh)": (mean(IDLE_W * (b["all"] - b["held"] - b["down"]) for b in bills) / 1000, 1),
+           "energy (kWh)": (mean(one[0] for one in energy) if known else None, 1),
+           "of idle GPUs (kWh)": (mean(one[1] for one in energy) if known else None, 1),
            "cost": (mean(b["all"] for b in bills) * PRICE, 2),
            "cost of idle GPUs": (mean(b["all"] - b["held"] - b["down"] for b in bills) * PRICE, 2)}
     return [f"{policy}: {name} is {row[name]}, plainly {value}" for name, (value, digits) in due.items() if not is_near(row[name], value, digits)]
@@ -213,6 +269,8 @@ def differences(gsim, seed, policies, folder):
     setup = draw(seed, all(policy in ITS_OWN for policy in policies))
     with open(os.path.join(folder, "trace.csv"), "w", newline="") as out:
         csv.writer(out).writerows([HEADER, *setup[2]])
+    if setup[5]:
+        write_cluster(setup, folder)
     seeds = (1, 2) if "--mtbf" in setup[3] else (1,)
     bills, its = {}, {}
     for policy in policies:
@@ -235,7 +293,7 @@ def differences(gsim, seed, policies, folder):
     for policy in policies:
         breaks += of_sum(policy, bills[policy], its[policy])
         row = next((row for row in titled(page, "GPU hours") if row["policy"] == policy), None)
-        breaks += of_bill(policy, bills[policy], row) if row else [f"{policy} has no GPU hours"]
+        breaks += of_bill(policy, bills[policy], row, setup) if row else [f"{policy} has no GPU hours"]
         breaks += of_users(policy, policies[0], its, titled(page, "Users"))
     return breaks
 

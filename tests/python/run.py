@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import locale
 import os
+import shutil
 import subprocess
 import warnings
 
@@ -38,6 +40,26 @@ def test_bytes(folder):
         equal(without_time(result.summary), without_time(json.loads(text)))
         with open(path, encoding="utf-8") as file:
             equal(result.jobs_csv, file.read())
+
+
+def test_language(folder):
+    """in a program that writes numbers with a comma, results have points, and so have settings."""
+    if not shutil.which("localedef") or subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.join(folder, "de_DE.UTF-8")],
+                                                       capture_output=True, check=False).returncode > 1:
+        raise tap.Skip("no language with commas is installed")
+    words = ["--quiet", "--format", "json", "--policies", "fifo,las", "--gpus-per-node=2", "--set=las.quantum=2.5s", "--shake=2.5%", "--reps=3"]
+    plain = program("compare", *words, THREE)
+    os.environ["LOCPATH"] = folder
+    before = locale.setlocale(locale.LC_NUMERIC)
+    locale.setlocale(locale.LC_NUMERIC, "de_DE.UTF-8")
+    try:
+        equal(locale.localeconv()["decimal_point"], ",")
+        result = gsim.compare(THREE, ["fifo", "las"], gpus_per_node=2, set={"las.quantum": "2.5s"}, shake="2.5%", reps=3)
+        equal(locale.str(1.5), "1,5")  # the program has its own language back
+    finally:
+        locale.setlocale(locale.LC_NUMERIC, before)
+        del os.environ["LOCPATH"]
+    equal([without_time(row) for row in json.loads(result.json)], [without_time(row) for row in json.loads(plain)])
 
 
 def test_provenance():

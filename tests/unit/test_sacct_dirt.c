@@ -83,6 +83,30 @@ static void test_sacct_of_two_clusters(void **state) {
     expect_warning(f, "left out 3 rows (the first is line 3): they are of another cluster than the first row");
 }
 
+/* 1,5G is no G of 1 byte and no 64,5G 64 MiB: such rows are left out. Job 3's numbers are followed by names, of which one
+ * begins with a digit as those of a database without names do, and job 4's end without a unit: 2 GiB of 2048 MiB. */
+static void test_sacct_decimal_commas(void **state) {
+    struct fixture *f = *state;
+    const struct gsim_trace_options options = {.is_lenient = true};
+    static const char text[] = "JobIDRaw|Submit|State|ElapsedRaw|AllocTRES|NTasks|TRESUsageInMax\n"
+                               "1|2024-03-01T00:00:00|COMPLETED|10|cpu=8,mem=64,5G,gres/gpu=1||\n"
+                               "2|2024-03-01T00:00:00|COMPLETED|10|mem=64.5G,gres/gpu=1||\n"
+                               "2.0|2024-03-01T00:00:00|COMPLETED|10|gres/gpu=1|1|cpu=00:01:00,gres/gpumem=1,5G,mem=3G\n"
+                               "3|2024-03-01T00:00:00|COMPLETED|10|mem=1T,1002=3,gres/gpu=1||\n"
+                               "4|2024-03-01T00:00:00|COMPLETED|10|gres/gpu=1,mem=2048||\n"
+                               "5|2024-03-01T00:00:00|COMPLETED|10|gres/gpu=1,mem=64Q||\n";
+    put(f, text, strlen(text));
+    assert_int_equal(gsim_trace_read(f->path, "sacct", &options, f->arena, &f->trace, &f->log), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 3);
+    expect_job(f, 0, "2", 10, 1);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_HOST_MEM_BYTES, 0), INT64_C(129) << 29);
+    assert_true(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, 0) < 0);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_HOST_MEM_BYTES, 1), INT64_C(1) << 40);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_HOST_MEM_BYTES, 2), INT64_C(2) << 30);
+    expect_warning(f, "left out 2 rows (the first is line 2): the column 'AllocTRES' has no list such as");
+    expect_warning(f, "left out 1 row (the first is line 4): the column 'TRESUsageInMax' has no list such as");
+}
+
 /* "JobID" as Windows writes it, in either order of bytes. */
 static void test_utf16(void **state) {
     struct fixture *f = *state;
@@ -110,6 +134,7 @@ int main(void) {
         TEST(test_sacct_mig_names),
         TEST(test_sacct_times_that_cannot_be),
         TEST(test_sacct_of_two_clusters),
+        TEST(test_sacct_decimal_commas),
         TEST(test_utf16),
         TEST(test_json),
     };

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "sim/app/cli/language.h"
 #include "sim/app/cli/options.h"
 #include "sim/app/identity/contents.h"
 #include "sim/app/identity/program.h"
@@ -184,7 +185,7 @@ static enum gsim_status take_policies(struct gsim_cli *cli) {
     return status;
 }
 
-int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
+static int run_program(int argc, char **argv, const struct gsim_io *io) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_cli *cli = arena ? gsim_arena_alloc(arena, sizeof *cli) : NULL;
     struct gsim_log *log = io->log;
@@ -214,4 +215,11 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     gsim_foreign_free(cli->foreign);
     gsim_arena_free(arena);
     return (int)status;
+}
+
+int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
+    void *language = gsim_language_begin();
+    int status = run_program(argc, argv, io);
+    gsim_language_end(language);
+    return status;
 }

@@ -11,6 +11,7 @@
 #include "sim/app/compare/advise.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/plan/target.h"
+#include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/app/sweep/parallel.h"
 #include "sim/base/text.h"
@@ -65,13 +66,17 @@ static void say_guess(struct gsim_advice *advice, const struct gsim_setup *setup
                         setup->cluster_note);
 }
 
-static void say_missing(struct gsim_advice *advice, const struct gsim_setup *setup) {
+static void say_missing(struct gsim_advice *advice, const struct gsim_cli *cli,
+                        const struct gsim_setup *setup) {
     const struct gsim_trace *trace = &setup->trace;
+    const char *types = gsim_cluster_say_types(cli, &setup->cluster);
     bool is_less = trace->dropped && *trace->dropped, is_apart = has_sets(setup);
     gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
                     gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
                     is_less ? trace->dropped : "");
     say_guess(advice, setup);
+    if (types)
+        gsim_advice_add(advice, "Missing: devices. %s.", types);
     for (int i = 0; i < N_WISHES; i++) {
         bool is_of_sharing = wishes[i].column == GSIM_COL_MEM_BYTES;
         if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other) &&
@@ -390,18 +395,52 @@ static void run_advised(void *arg, int64_t at) {
     gsim_progress_add(&trials->bar);
 }
 
+static const char *kind_of(const struct gsim_node_group *group) {
+    return group->gpu_type ? group->gpu_type : group->device_name ? group->device_name : "";
+}
+
+/* GPUs of the kind that a group is of; 0: a group before it is of that kind. */
+static int64_t gpus_of_kind(const struct gsim_cluster_spec *cluster, uint32_t group) {
+    const struct gsim_node_group *groups = cluster->groups;
+    int64_t n = 0;
+    for (uint32_t g = 0; g < cluster->n_groups; g++) {
+        bool is_like = strcmp(kind_of(&groups[g]), kind_of(&groups[group])) == 0;
+        if (is_like && g < group)
+            return 0;
+        n += is_like ? (int64_t)groups[g].count * groups[g].gpus_per_node : 0;
+    }
+    return n;
+}
+
+/* " (24 a100 in place of 32, 8 h100 in place of 16)" where GPUs are of several kinds: a quarter of
+ * few nodes is more than that. */
+static const char *say_kinds(const struct gsim_compare *c, const struct advised_trial *trial) {
+    const struct gsim_cluster_spec *now = &c->setup->cluster, *then = &trial->setup.cluster;
+    const char *text = "";
+    int n_kinds = 0;
+    for (uint32_t g = 0; g < now->n_groups && text; g++) {
+        if (gpus_of_kind(now, g) == 0)
+            continue;
+        text = gsim_arena_printf(c->cli->arena, "%s%s%lld %s in place of %lld", text,
+                                 n_kinds++ > 0 ? ", " : " (", (long long)gpus_of_kind(then, g),
+                                 kind_of(&now->groups[g]), (long long)gpus_of_kind(now, g));
+    }
+    text = text && n_kinds > 1 ? gsim_arena_printf(c->cli->arena, "%s)", text) : "";
+    return text ? text : "";
+}
+
 static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
                       const struct gsim_summary *today, const struct advised_trial *trial) {
     char before[40], after[40];
     (void)gsim_format_humane(before, today->wait_mean_s);
     (void)gsim_format_humane(after, trial->then.wait_mean_s);
     gsim_advice_add(advice,
-                    "%lld GPUs in place of %lld, under %s%s%s: mean wait %s instead of %s, held "
+                    "%lld GPUs in place of %lld%s, under %s%s%s: mean wait %s instead of %s, held "
                     "%.0f %% instead of %.0f %% of the time until the last job ends. It rests on "
                     "users that submit these jobs at these "
                     "times, and would be overturned by users that answer to waits; gsim plan has "
                     "the number of nodes for a target, with intervals.",
-                    (long long)trial->then.gpus, (long long)today->gpus,
+                    (long long)trial->then.gpus, (long long)today->gpus, say_kinds(c, trial),
                     c->setup->contender[0].policy->name, say_part(c),
                     say_price(c, trial->then.gpus - today->gpus), after, before,
                     100 * trial->then.gpu_busy, 100 * today->gpu_busy);
@@ -555,7 +594,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
         status = gsim_report_check_by(cli, setup);
     if (status != GSIM_OK)
         return status;
-    say_missing(advice, setup);
+    say_missing(advice, cli, setup);
     keep_less(cli, setup, advice);
     print(cli->io->out, advice, 0);
     fputc('\n', cli->io->out);

@@ -141,11 +141,12 @@ static const char *say_chance(struct verdict *v, const struct gsim_compare_ranki
                           : NULL;
 }
 
-/* Without a statistic the order is that of the run alone; shaken and resampled traces say nothing
- * of others of the process that made this one. */
+/* Without a statistic the order is that of the run alone. Means over changed traces, in which the
+ * trace as it is has no part, may be in another order than those of its table; and they say nothing
+ * of other traces of the process that made this one. */
 static const char *scope_of(const struct verdict *v, const struct gsim_compare_ranking *r) {
     if (v->s->units == GSIM_UNITS_CHANGED)
-        return " on this trace";
+        return " over changed traces";
     bool is_of_run = !v->s->units || (v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]));
     return is_of_run ? " in this run" : "";
 }

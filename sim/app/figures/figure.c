@@ -24,10 +24,23 @@ static const double most_height_in = 9;
 
 static const char folder[] = "plots/";
 
-const char *gsim_figure_file(const char *name, struct gsim_arena *arena) {
+static const char *embedded(const char *name, struct gsim_arena *arena) {
     const char *path = gsim_arena_printf(arena, "%s%s", folder, name);
     const struct gsim_embedded *file = path ? gsim_embedded_find(path) : NULL;
     return file ? (const char *)file->bytes : NULL; /* the build ends each file with a NUL */
+}
+
+const char *gsim_figure_file(const char *name, struct gsim_arena *arena) {
+    static const char with[] = "\n-- with ";
+    const char *text = embedded(name, arena), *line = text ? strstr(text, with) : NULL;
+    if (!line)
+        return text;
+    const char *other = line + strlen(with), *end = other + strcspn(other, "\n");
+    const char *others = gsim_arena_strndup(arena, other, (size_t)(end - other));
+    others = others ? embedded(others, arena) : NULL;
+    return others ? gsim_arena_printf(arena, "%.*s\n%s%s", (int)(line - text), text, others,
+                                      end + (*end == '\n'))
+                  : NULL;
 }
 
 /* The comment in a line of the text; lines count from 0. */

@@ -55,7 +55,8 @@ struct gsim_figure_request {
     const char *output; /* a file name without a folder, in the folder where the script runs */
 };
 
-/* The text of a file of plots/; NULL if there is no such file. */
+/* The text of a file of plots/; NULL if there is no such file. A line "-- with OTHER.sql" in it
+ * stands for the text of that file, since several need its tables. */
 const char *gsim_figure_file(const char *name, struct gsim_arena *arena);
 /* The built-in figure number `at`, in the order of names; false past the last figure. */
 bool gsim_figure_at(int at, struct gsim_arena *arena, struct gsim_figure *out);

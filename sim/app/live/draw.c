@@ -71,7 +71,8 @@ static void put_paragraph(FILE *out, int columns, const struct gsim_live_face *f
     snprintf(line, sizeof line, "  GPUs held %7.1f of %u", f->busy_gpus, f->n_gpus);
     put_chart(out, columns, line, f->busy, f->n_steps, f->n_gpus);
     double most = highest(f->waiting, f->n_steps);
-    snprintf(line, sizeof line, "  waiting   %7u, most %.0f", f->n_waiting, most);
+    /* the height of the chart, which is of means: more may wait at an instant */
+    snprintf(line, sizeof line, "  waiting   %7u, @ = %.*f", f->n_waiting, most < 10 ? 1 : 0, most);
     put_chart(out, columns, line, f->waiting, f->n_steps, most);
     snprintf(line, sizeof line, "  wait      %s until the first start (mean), longest now %s",
              humane(time, f->wait_mean_s), humane(longest, f->wait_longest_s));

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "gsim/arena.h"
+#include "sim/app/cli/language.h"
 #include "sim/app/live/draw.h"
 
 /* Intervals of the view: on a terminal as often as the progress bar, at which a reader can still
@@ -135,6 +136,7 @@ static void wait(struct gsim_live *live, int64_t ms) {
 
 static void *show_runs(void *arg) {
     struct gsim_live *live = arg;
+    void *language = gsim_language_begin();
     (void)pthread_mutex_lock(&live->lock);
     while (!live->is_over) {
         (void)atomic_fetch_add(&live->question, 1);
@@ -144,6 +146,7 @@ static void *show_runs(void *arg) {
     }
     show(live);
     (void)pthread_mutex_unlock(&live->lock);
+    gsim_language_end(language);
     return NULL;
 }
 

@@ -106,6 +106,13 @@ static enum gsim_status name_devices(struct gsim_cli *cli, struct gsim_setup *se
     return names && setup->cluster_note ? GSIM_OK : gsim_no_memory(cli->log, "reading a cluster");
 }
 
+static enum gsim_status name_nodes(struct gsim_cli *cli, struct gsim_setup *setup) {
+    const char *types = gsim_cluster_say_types(cli, &setup->cluster);
+    if (types)
+        gsim_warn(cli->log, NULL, 0, "%s", types);
+    return name_devices(cli, setup);
+}
+
 enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup) {
     const char *device = cli->value[GSIM_OPT_DEVICE];
     setup->device_name = device ? device : setup->reference ? "ideal" : "h200";
@@ -114,7 +121,7 @@ enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup
     if (!file && slurm && !cli->value[GSIM_OPT_GPUS_PER_NODE]) {
         enum gsim_status status = of_site(cli, setup, slurm, &has_nodes);
         if (status != GSIM_OK || has_nodes)
-            return status == GSIM_OK ? name_devices(cli, setup) : status;
+            return status == GSIM_OK ? name_nodes(cli, setup) : status;
     }
     if (!file)
         return homogeneous(cli, setup);
@@ -128,7 +135,7 @@ enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup
     if (status == GSIM_OK)
         setup->cluster_note = gsim_arena_printf(
             cli->arena, "%s%s", file, gsim_cluster_parts_note(&setup->cluster, cli->arena));
-    return status == GSIM_OK ? name_devices(cli, setup) : status;
+    return status == GSIM_OK ? name_nodes(cli, setup) : status;
 }
 
 enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {

@@ -26,11 +26,13 @@
 #include "sim/app/setup/cluster_parts.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "sim/app/setup/set.h"
 #include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
+#include "sim/core/node_sets.h"
 #include "sim/site/slurm.h"
 
 struct reading {
@@ -346,6 +348,51 @@ enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,
     for (uint32_t g = 0; g < r.n; g++)
         r.device[g] = default_device;
     return load_profiles(&r, out);
+}
+
+/* "a100, h100": the types of the groups that are no name of their device, each once; "": none. */
+static const char *strange_types(const struct gsim_cluster_spec *cluster,
+                                 struct gsim_arena *arena) {
+    const struct gsim_node_group *groups = cluster->groups;
+    const char *list = "";
+    for (uint32_t g = 0; g < cluster->n_groups && list; g++) {
+        const char *type = groups[g].gpu_type;
+        bool is_known = !type || gsim_node_sets_names(type, groups[g].device_name);
+        for (uint32_t k = 0; k < g && !is_known; k++)
+            is_known = groups[k].gpu_type && strcasecmp(groups[k].gpu_type, type) == 0;
+        if (!is_known)
+            list = gsim_arena_printf(arena, "%s%s%s", list, *list ? ", " : "", type);
+    }
+    return list;
+}
+
+/* Whether --device names the GPUs of a site that has them of one type. */
+static bool is_named(const struct gsim_cli *cli, const struct gsim_cluster_spec *cluster) {
+    bool is_one = true;
+    for (uint32_t g = 1; g < cluster->n_groups; g++) {
+        const char *first = cluster->groups[0].gpu_type, *type = cluster->groups[g].gpu_type;
+        is_one &= first && type && strcasecmp(first, type) == 0;
+    }
+    return is_one && cli->value[GSIM_OPT_DEVICE];
+}
+
+const char *gsim_cluster_say_types(const struct gsim_cli *cli,
+                                   const struct gsim_cluster_spec *cluster) {
+    const char *file = cli->value[GSIM_OPT_CLUSTER], *device = cluster->groups[0].device_name;
+    bool is_site = file ? gsim_slurm_is_conf(file)
+                        : cli->value[GSIM_OPT_SLURM_CONF] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
+    if (!is_site || strcmp(device, "ideal") == 0 || is_named(cli, cluster))
+        return NULL;
+    const char *types = strange_types(cluster, cli->arena);
+    return !types || !*types
+               ? NULL
+               : gsim_arena_printf(
+                     cli->arena,
+                     "GPUs of type %s run as the device %s, since a site's file names "
+                     "no devices: jobs take as long as in the log on each, memory and "
+                     "energy are those of %s (--device names another, --cluster "
+                     "FILE.ini one for each kind of node)",
+                     types, device, device);
 }
 
 static enum gsim_status read_slurm(struct gsim_cli *cli, const char *path,

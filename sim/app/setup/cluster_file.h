@@ -19,4 +19,9 @@ enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,
                                          const char *default_device, int64_t n_nodes,
                                          struct gsim_cluster_spec *out, bool *has_nodes);
 
+/* What stands for the types of GPU of a site's file (slurm.conf), where they are no names of the
+ * device; NULL: they are, or there are none. */
+const char *gsim_cluster_say_types(const struct gsim_cli *cli,
+                                   const struct gsim_cluster_spec *cluster);
+
 #endif

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "sim/app/cli/language.h"
+
 int gsim_cores(void) {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -13,14 +15,20 @@ int gsim_cores(void) {
     return n < 1 ? 1 : n > GSIM_MAX_THREADS ? GSIM_MAX_THREADS : n;
 }
 
-static void *take_pieces(void *arg) {
-    struct gsim_crew *crew = arg;
+static void take_pieces(struct gsim_crew *crew) {
     for (;;) {
         int64_t piece = atomic_fetch_add(&crew->next, 1);
         if (piece >= crew->n_pieces)
-            return NULL;
+            return;
         crew->work(crew->arg, piece);
     }
+}
+
+static void *help(void *arg) {
+    void *language = gsim_language_begin();
+    take_pieces(arg);
+    gsim_language_end(language);
+    return NULL;
 }
 
 int gsim_crew_start(struct gsim_crew *crew, int n_threads, int64_t n_pieces,
@@ -32,7 +40,7 @@ int gsim_crew_start(struct gsim_crew *crew, int n_threads, int64_t n_pieces,
     atomic_init(&crew->next, 0);
     while (crew->n_threads < n_threads && crew->n_threads < GSIM_MAX_THREADS &&
            crew->n_threads < n_pieces &&
-           pthread_create(&crew->thread[crew->n_threads], NULL, take_pieces, crew) == 0)
+           pthread_create(&crew->thread[crew->n_threads], NULL, help, crew) == 0)
         crew->n_threads++;
     return crew->n_threads;
 }
@@ -47,6 +55,6 @@ void gsim_in_parallel(int n_threads, int64_t n_pieces, void (*work)(void *arg, i
     struct gsim_crew crew;
     int others = n_threads - 1 < n_pieces - 1 ? n_threads - 1 : (int)(n_pieces - 1);
     (void)gsim_crew_start(&crew, others, n_pieces, work, arg);
-    (void)take_pieces(&crew);
+    take_pieces(&crew);
     gsim_crew_join(&crew);
 }
