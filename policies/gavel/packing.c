@@ -2,8 +2,8 @@
 /* Pairs at random that are worth it, as Gavel's program has it under the name of Gandiva (Xiao et
  * al., OSDI 2018): where jobs want more GPUs than there are, jobs of equal gangs share them in
  * pairs, and pairs and single jobs have equal shares. A pair is parted when its jobs together make
- * less than one of them alone, as a mean over GPUs. Pairs that make more come in a random order,
- * and each is one whose jobs have no partner yet.
+ * less than one of them alone, as a mean over GPUs. Pairs that make more come in a random order; a
+ * pair of which one job has a partner already is passed over.
  *
  * reference=gavel: each job without a partner draws one of an equal gang, whatever they make; only
  * with the next shares, which may be as late as the next job comes or ends, are they parted. What a
