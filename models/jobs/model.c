@@ -321,7 +321,7 @@ static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim
                                 now_ns);
     }
     gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
-    if (gsim_shared_has_worked(model, slot))
+    if (gsim_shared_has_worked(model, slot) || gsim_rarely(gsim_pairs_stand_still(model, slot)))
         return true;
     job->stop_at = gsim_boundaries_stop(model, slot, model->progress[slot].done, stop);
     if (job->stop_at <= model->progress[slot].done && job->stop_at < job->need)
@@ -455,7 +455,8 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
         gsim_shared_watch(model, slot, now_ns);
         return;
     }
-    gsim_machine_run_at(model, slot, model->progress[slot].rate_q32, now_ns);
+    if (!gsim_pairs_stand_still(model, slot))
+        gsim_machine_run_at(model, slot, model->progress[slot].rate_q32, now_ns);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -595,8 +596,12 @@ static void begin_phase(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     job->done_low = 0;
     job->at_phase++;
     take_kind(job);
-    gsim_speed_take(model, slot);
-    gsim_machine_expect_progress(model, slot);
+    if (gsim_rarely(model->pairs && job->phase == RUNNING && gsim_pairs_take(model, slot))) {
+        gsim_pairs_change(model, slot, now_ns);
+    } else {
+        gsim_speed_take(model, slot);
+        gsim_machine_expect_progress(model, slot);
+    }
 }
 
 static void set_batch(struct gsim_model *model, gsim_slot slot, struct gsim_batch batch,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPUs shared by two jobs, each at the speed that a table (--rates) has of its model beside the
  * other's. A gang is as fast as the slowest of its GPUs lets it be. A job that is stopped, and runs
- * on to its boundary, no longer slows down jobs that begin beside it. */
+ * on to its boundary, no longer slows down jobs that begin beside it. Where a job comes to a phase
+ * in which it cannot run beside the other one it stands still until one of them leaves. */
 #include "models/jobs/pairs.h"
 
 #include "models/jobs/speed.h"
@@ -86,7 +87,10 @@ static void run_at(struct gsim_model *model, gsim_slot slot, struct gsim_speed s
     model->progress[slot].rate_q32 = speed.rate_q32;
     model->jobs[slot].rate_low = speed.low;
     model->jobs[slot].waits_for_other = false;
-    gsim_machine_expect_progress(model, slot);
+    if ((speed.rate_q32 | speed.low) == 0)
+        gsim_machine_expect_nothing(model, slot);
+    else
+        gsim_machine_expect_progress(model, slot);
 }
 
 static void run_again(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
@@ -105,30 +109,46 @@ static void take_place(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
     }
 }
 
-void gsim_pairs_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    const struct gsim_job *about = gsim_machine_info(model, slot);
+void gsim_pairs_change(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_slot other;
-    for (uint32_t u = 0; u < about->n_units; u++)
-        take_place(model, slot, about->units[u].gpu);
-    model->progress[slot].since_ns = now_ns;
     run_again(model, slot, now_ns);
     for (uint32_t u = 0; (other = next_other(model, slot, &u)) != GSIM_NO_SLOT;)
         run_again(model, other, now_ns);
 }
 
-/* Those that it was beside run as they do without it. */
+void gsim_pairs_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    for (uint32_t u = 0; u < about->n_units; u++)
+        take_place(model, slot, about->units[u].gpu);
+    model->progress[slot].since_ns = now_ns;
+    gsim_pairs_change(model, slot, now_ns);
+}
+
+static void clear_place(struct gsim_machine_pair *pair, gsim_slot slot) {
+    for (int i = 0; i < BOTH; i++)
+        if (pair->slot[i] == slot)
+            pair->slot[i] = GSIM_NO_SLOT;
+}
+
+/* Those that it was beside run as they do without it, which is on none of their GPUs any more. */
 void gsim_pairs_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
+    gsim_slot before = GSIM_NO_SLOT;
     model->jobs[slot].waits_for_other = false;
+    for (uint32_t u = 0; u < about->n_units; u++)
+        clear_place(&model->pairs[about->units[u].gpu], slot);
     for (uint32_t u = 0; u < about->n_units; u++) {
-        struct gsim_machine_pair *pair = &model->pairs[about->units[u].gpu];
-        gsim_slot other = other_on(model, slot, about->units[u].gpu);
-        for (int i = 0; i < BOTH; i++)
-            if (pair->slot[i] == slot)
-                pair->slot[i] = GSIM_NO_SLOT;
-        if (other != GSIM_NO_SLOT)
+        const struct gsim_machine_pair *pair = &model->pairs[about->units[u].gpu];
+        gsim_slot other = pair->slot[pair->slot[0] == GSIM_NO_SLOT];
+        if (other != GSIM_NO_SLOT && other != before && model->jobs[other].phase == RUNNING)
             run_again(model, other, now_ns);
+        before = other;
     }
+}
+
+bool gsim_pairs_stand_still(const struct gsim_model *model, gsim_slot slot) {
+    return model->pairs && !model->jobs[slot].waits_for_other &&
+           (model->progress[slot].rate_q32 | model->jobs[slot].rate_low) == 0;
 }
 
 bool gsim_pairs_waits(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {

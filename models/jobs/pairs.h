@@ -15,6 +15,10 @@ bool gsim_pairs_take(const struct gsim_model *model, gsim_slot slot);
 /* The job begins to run on its units, or is off them. */
 void gsim_pairs_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 void gsim_pairs_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* The job goes on in another phase, at speeds of their own for it and for those beside it. */
+void gsim_pairs_change(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* Whether the job, which runs, cannot do so beside the other one of its pair. */
+bool gsim_pairs_stand_still(const struct gsim_model *model, gsim_slot slot);
 /* Whether the job, which has reached its end or a threshold, waits there for the job beside it
  * (gsim_compat.ends_pairs_together). */
 bool gsim_pairs_waits(struct gsim_model *model, gsim_slot slot, int64_t now_ns);

@@ -12,10 +12,11 @@
  * two jobs of equal gangs may share GPUs: a pair is an entry with shares of its own. A job's speeds
  * are those of --rates; without a row, those of its device.
  *
- * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
- * GPUs runs on. A job goes to the type on which it is furthest behind its share; GPUs that are left
- * go to jobs without a share of them, those that came since the last shares among them; under fifo
- * to the next of the queue, until one finds none.
+ * A round lasts as long as round= says, or until all its jobs have ended. A job that stays on its
+ * GPUs runs on; one that is on its way to them when a round ends has the next one there as well. A
+ * job goes to the type on which it is furthest behind its share; GPUs that are left go to jobs
+ * without a share of them, those that came since the last shares among them; under fifo to the next
+ * of the queue, until one finds none.
  *
  * reference=gavel copies the simulator's loop: a round is as long as its slowest job takes for the
  * iterations that fit into round=, each job stops after its own, a job without shares holds its
@@ -205,10 +206,26 @@ static bool waits(const struct gsim_ctx *ctx, const struct gavel_job *job) {
     return gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
 }
 
+static bool runs_beside(struct gsim_ctx *ctx, const struct gavel_job *job,
+                        const struct gavel_job *other) {
+    struct gsim_where where = {
+        .type = (uint16_t)job->type, .gpus = job->gpus, .beside = other->slot + 1};
+    return gsim_ask_rate(ctx, job->slot, &where).pace_q32 > 0;
+}
+
+/* Whether the other job of a pair, should it be there already, lets the job run beside it: either
+ * may have come to another batch size since the round began. */
+static bool may_join(struct gsim_ctx *ctx, const struct gavel *gavel, const struct gavel_job *job) {
+    const struct gavel_job *other = job->with > 0 ? &gavel->job[job->with - 1] : NULL;
+    return !other || !other->is_active || !other->is_placed ||
+           (runs_beside(ctx, job, other) && runs_beside(ctx, other, job));
+}
+
 /* Places a job of the round, if it waits. */
 static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, const struct gavel *gavel,
                       struct gavel_job *job) {
-    if (!waits(ctx, job) || !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
+    if (!waits(ctx, job) || (!gavel->is_reference && !may_join(ctx, gavel, job)) ||
+        !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
         return;
     job->is_placed = true;
     if (gavel->is_reference && job->done + job->round_iterations < job->iterations)

@@ -197,7 +197,6 @@ static void let_go(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *g
     }
 }
 
-/* A job that is placed still could not be preempted: it stays where it is. */
 static void give_to_members(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t choice) {
     const struct gsim_round_entry *entry = gavel_chosen(gavel, choice);
     const struct gavel_job *first = NULL;

@@ -256,6 +256,28 @@ static enum gsim_rounds_walk walk_of(const struct gavel *gavel) {
                                                       : GSIM_ROUNDS_ACROSS_TYPES;
 }
 
+static bool is_on_its_way(const struct gsim_ctx *ctx, const struct gavel_job *job) {
+    enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
+    return job->is_placed && job->has_gpus && (state == GSIM_STARTING || state == GSIM_RESUMING);
+}
+
+/* A job that is on its way to its GPUs cannot leave them, and has the next round there as well;
+ * so has the other job of its pair. */
+static void hold_starting(const struct gsim_ctx *ctx, struct gavel *gavel) {
+    for (uint32_t i = 0; i < gavel->rounds.n; i++) {
+        struct gsim_round_entry *entry = &gavel->rounds.entry[i];
+        const struct gavel_job *first = gavel_member(gavel, entry, 0);
+        bool has_partner = first->with > 0 && gavel->job[first->with - 1].is_active;
+        entry->held_type = first->type;
+        entry->is_held = is_on_its_way(ctx, first);
+        if (gavel_is_pair(entry))
+            entry->is_held = first->with == entry->member[1] + 1 &&
+                             (entry->is_held || is_on_its_way(ctx, gavel_member(gavel, entry, 1)));
+        else
+            entry->is_held &= !has_partner;
+    }
+}
+
 static bool choose(struct gsim_ctx *ctx, struct gavel *gavel) {
     uint32_t walk[GSIM_ROUND_TYPES];
     for (uint32_t type = 0; type < gavel->n_types; type++)
@@ -264,6 +286,8 @@ static bool choose(struct gsim_ctx *ctx, struct gavel *gavel) {
     if (!gavel->sees_speed)
         gsim_python_shuffle(&gavel->random, walk, gavel->n_types);
     gsim_rounds_rank(&gavel->rounds);
+    if (!gavel->is_reference)
+        hold_starting(ctx, gavel);
     if (gavel->rounds.n > gavel->choices_capacity) {
         uint32_t more = 2 * gavel->rounds.n;
         struct gsim_round_choice *grown =
@@ -329,14 +353,18 @@ static void hold(struct gavel *gavel) {
     }
 }
 
-/* Ranks the jobs of the round, and lists those that wait for their GPUs. */
+/* Ranks the jobs of the round and notes pairs, and lists jobs that wait for their GPUs. */
 static void list_unplaced(struct gavel *gavel) {
     uint32_t rank = 0;
     gavel->n_unplaced = 0;
+    for (uint32_t i = 0; i < gavel->n_live; i++)
+        gavel->job[gavel->live[i]].with = 0;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
         for (int m = 0; m <= gavel_is_pair(entry); m++) {
             gavel_member(gavel, entry, m)->rank = rank++;
+            if (gavel_is_pair(entry))
+                gavel_member(gavel, entry, m)->with = entry->member[1 - m] + 1;
             if (!gavel_member(gavel, entry, m)->is_placed)
                 gavel->unplaced[gavel->n_unplaced++] = entry->member[m];
         }

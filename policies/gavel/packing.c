@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pairs that are drawn at random and kept while they are worth it, as Gavel's program has it under
- * the name of Gandiva (Xiao et al., OSDI 2018): where jobs want more GPUs than there are, each job
- * without a partner draws one of an equal gang, and pairs and single jobs have equal shares. A pair
- * is parted when its jobs together make less than one of them alone. The program adds up over all
- * device types what a pair makes, so that with three types nearly each pair stays; here that is a
- * mean over GPUs. */
+/* Pairs at random that are worth it, as Gavel's program has it under the name of Gandiva (Xiao et
+ * al., OSDI 2018): where jobs want more GPUs than there are, jobs of equal gangs share them in
+ * pairs, and pairs and single jobs have equal shares. A pair is parted when its jobs together make
+ * less than one of them alone, as a mean over GPUs. Pairs that make more come in a random order; a
+ * pair of which one job has a partner already is passed over.
+ *
+ * reference=gavel: each job without a partner draws one of an equal gang, whatever they make; only
+ * with the next shares, which may be as late as the next job comes or ends, are they parted. What a
+ * pair makes is added up over all device types, so that with three types nearly each pair stays. */
 #include "policies/gavel/packing.h"
 
 #include <string.h>
@@ -86,8 +89,17 @@ static void drop(uint32_t *list, uint32_t *n, uint32_t at) {
     --*n;
 }
 
-/* Each job without a partner has one draw. */
-static void draw_pairs(struct gavel *gavel, uint32_t *list, uint32_t n) {
+static void join(struct gavel *gavel, uint32_t a, uint32_t b) {
+    gavel->job[a].partner = b + 1;
+    gavel->job[b].partner = a + 1;
+}
+
+/* The reference: each job without a partner has one draw. */
+static void draw_any(struct gavel *gavel, uint32_t *list) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < gavel->n_live; i++)
+        if (gavel->job[gavel->live[i]].partner == 0)
+            list[n++] = gavel->live[i];
     for (uint32_t draws = n; draws > 0 && n > 1; draws--) {
         uint32_t at[2];
         gsim_python_sample_two(&gavel->draws, n, at);
@@ -96,8 +108,26 @@ static void draw_pairs(struct gavel *gavel, uint32_t *list, uint32_t n) {
             continue;
         drop(list, &n, at[0] > at[1] ? at[0] : at[1]);
         drop(list, &n, at[0] > at[1] ? at[1] : at[0]);
-        gavel->job[a].partner = b + 1;
-        gavel->job[b].partner = a + 1;
+        join(gavel, a, b);
+    }
+}
+
+static bool are_alone(const struct gavel *gavel, const struct gsim_round_entry *pair) {
+    return gavel->job[pair->member[0]].partner == 0 && gavel->job[pair->member[1]].partner == 0;
+}
+
+static void draw_worthy(struct gavel *gavel, uint32_t *list) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < gavel->rounds.n; i++) {
+        const struct gsim_round_entry *entry = &gavel->rounds.entry[i];
+        if (gavel_is_pair(entry) && are_alone(gavel, entry) && is_worth_it(gavel, entry))
+            list[n++] = i;
+    }
+    gsim_python_shuffle(&gavel->draws, list, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct gsim_round_entry *pair = &gavel->rounds.entry[list[i]];
+        if (are_alone(gavel, pair))
+            join(gavel, pair->member[0], pair->member[1]);
     }
 }
 
@@ -135,16 +165,15 @@ bool gavel_pair_at_random(struct gsim_ctx *ctx, struct gavel *gavel) {
         share_equally(gavel, false);
         return true;
     }
-    uint32_t *list = gsim_arena_grow(ctx->arena, NULL, 0, (gavel->n_live + 1) * sizeof *list);
-    uint32_t n = 0;
+    uint32_t *list = gsim_arena_grow_raw(ctx->arena, NULL, (gavel->rounds.n + 1) * sizeof *list);
     if (!list) {
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
         return false;
     }
-    for (uint32_t i = 0; i < gavel->n_live; i++)
-        if (gavel->job[gavel->live[i]].partner == 0)
-            list[n++] = gavel->live[i];
-    draw_pairs(gavel, list, n);
+    if (gavel->is_reference)
+        draw_any(gavel, list);
+    else
+        draw_worthy(gavel, list);
     gsim_arena_drop(ctx->arena, list);
     share_equally(gavel, true);
     return true;

@@ -40,6 +40,7 @@ struct gavel_job {
     bool is_new; /* of fifo without speeds: it has had no type before */
     bool is_at_end; /* it has made the round's iterations */
     uint32_t rank; /* in the order of the round's choices */
+    uint32_t with; /* the job that shares its GPUs in the round + 1; 0: none */
     bool fails; /* the reference's program fails in the round: it has too few iterations */
     uint32_t gpus;
     uint32_t type; /* of the GPUs that the round gives it; GAVEL_NO_TYPE: none */

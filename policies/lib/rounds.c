@@ -269,6 +269,18 @@ static void serve(struct round *round, const uint32_t *types, uint32_t n_types, 
     }
 }
 
+static void serve_held(struct round *round) {
+    for (uint32_t i = 0; i < round->rounds->n; i++) {
+        const struct gsim_round_entry *entry = &round->rounds->entry[i];
+        if (!entry->is_held || entry->gpus > round->left[entry->held_type] ||
+            is_taken(round->rounds, entry))
+            continue;
+        round->choice[round->n++] = (struct gsim_round_choice){i, entry->held_type};
+        round->left[entry->held_type] -= entry->gpus;
+        take(round->rounds, entry);
+    }
+}
+
 /* The fastest type with room for the entry, the first of equals; n_types: none. */
 static uint32_t fastest_at(const struct round *round, const struct gsim_round_entry *entry,
                            const uint32_t *types, uint32_t n_types) {
@@ -307,6 +319,7 @@ uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
     if (rounds->n_members > 0)
         memset(rounds->is_taken, 0, rounds->n_members);
     memcpy(round.left, n_gpus, n_types * sizeof *n_gpus);
+    serve_held(&round);
     if (round.is_across_types) {
         serve(&round, types, n_types, WITH_PRIORITY);
         serve(&round, types, n_types, WITHOUT_PRIORITY);

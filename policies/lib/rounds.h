@@ -19,6 +19,9 @@ struct gsim_round_entry {
     uint32_t member[2]; /* the policy's numbers of its jobs; the second GSIM_NO_MEMBER: one job */
     uint32_t gpus; /* of a job */
     bool has_share; /* it was there when the shares were computed */
+    /* It runs in the next round whatever its share, on that type; set by the policy. */
+    bool is_held;
+    uint32_t held_type;
     /* by device type, of which there mostly are few: a round reads the first ones of all entries */
     struct gsim_round_type {
         double share, time, deficit, priority;
@@ -85,9 +88,9 @@ enum gsim_rounds_walk {
      * they came, each on the fastest type with room, until one finds none. */
     GSIM_ROUNDS_IN_ORDER
 };
-/* Chooses the entries of a round by priority, then by the time owed, then share; entries that do
- * not fit are passed over. Returns their number, or UINT32_MAX if there is no memory left. choice
- * has room for all entries. */
+/* Chooses the entries of a round: those that are held, then by priority, then by the time owed,
+ * then share; entries that do not fit are passed over. Returns their number, or UINT32_MAX if there
+ * is no memory left. choice has room for all entries. */
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
                             const uint32_t *n_gpus, enum gsim_rounds_walk walk,
                             struct gsim_round_choice *choice);

@@ -95,6 +95,22 @@ for bad in rounds=0 rounds=1001 round=0s replan=0 lambda=-1 lambda=101; do
         "$gsim" run --policy shockwave --set $bad --device ideal --rates "$tmp/rates.csv" "$tmp/trace.csv"
 done
 
+# --- two jobs that share their GPUs, of which one comes to another phase in the middle of a round ----
+pair() { # name, the ends wanted, GPUs, speed of m1 beside m0, of m0 beside m1
+    { echo device,model,gpus,beside,iterations_per_s
+      printf 'ideal,%s\n' "m0,$3,,1" "m1,$3,,2" "m0,$3,m0,0.8" "m1,$3,m0,$4" "m0,$3,m1,$5"; } >"$tmp/beside.csv"
+    printf 'job_id,submit_s,gpus,phases\na,0,%d,80 m0;100 m1\nb,0,%d,200 m0\n' "$3" "$3" >"$tmp/pair.csv"
+    "$gsim" run --quiet --policy gavel --set objective=fifo --set packing=on --device ideal --gpus-per-node "$3" \
+        --rates "$tmp/beside.csv" --jobs-csv "$tmp/pair_jobs.csv" --force "$tmp/pair.csv" >"$tmp/log" 2>&1
+    check "$1" "$2" "$(awk -F, 'NR > 1 { printf "%s%s", (NR > 2 ? " " : ""), $4 }' "$tmp/pair_jobs.csv")"
+}
+# Both make 80 by 100 s. Then a makes 1 a second, to 200 s, and b 0.6, and the last 60 alone.
+pair "the speeds of a pair change with a phase" "200.000000000 260.000000000" 1 1 0.6
+# Beside b phase m1 cannot run: a waits from 100 s on, until b has made its 120 at 0.6, and makes its 100 alone in 50 s.
+pair "a job that cannot run beside the other one in its new phase waits" "350.000000000 300.000000000" 1 0 0.6
+# b cannot run beside m1: it waits until a has made its 100, and makes its 120 alone. They are gangs of two GPUs.
+pair "a job beside which the other one's new phase cannot run waits" "200.000000000 320.000000000" 2 1 0
+
 # --- rows of Shockwave's authors --------------------------------------------------------------------
 shared=$(dirname "$0")/../../../shared/validation/elastic
 if [ ! -d "$shared" ]; then

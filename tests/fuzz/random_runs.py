@@ -65,7 +65,8 @@ def amount(rng, value, allowed):
     span = re.match(r"([0-9.]+) to", allowed or "")
     low = float(span.group(1)) if span else low
     if unit:
-        return f"{max(1, round(float(number) * rng.choice([0.5, 1, 2])))}{unit}"
+        drawn, most = max(1, round(float(number) * rng.choice([0.5, 1, 2]))), re.search("to ([0-9]+)%", allowed or "")
+        return f"{min(drawn, int(most.group(1))) if most else drawn}{unit}"
     drawn = round(float(number) * rng.choice([0, 0.5, 1, 2, 10]) + rng.choice([0, 0, 1]))
     return str(int(min(high, max(low, drawn))))
 

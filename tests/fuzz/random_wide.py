@@ -262,6 +262,43 @@ def mixture(case, rng, lists):
     case.rows = [head] + [[row[name] for name in head] for row in rows]
 
 
+def rates_of(case):
+    """The table of speeds: its head, and its rows by column."""
+    head, *rows = [line.split(",") for line in case.files["rates.csv"].splitlines()]
+    return head, [dict(zip(head, row)) for row in rows]
+
+
+def put_rates(case, head, rows):
+    case.files["rates.csv"] = "".join(",".join(cells) + "\n" for cells in [head, *([row[name] for name in head] for row in rows)])
+
+
+def cannot_run(case, rng):
+    """Rows of 0, where another device runs the model on as many GPUs."""
+    head, rows = rates_of(case)
+    for row in rows:
+        others = [other for other in rows if other["device"] != row["device"] and other["iterations_per_s"] != "0"
+                  and [other.get(name) for name in ("model", "gpus", "beside")] == [row.get(name) for name in ("model", "gpus", "beside")]]
+        if others and some(rng, 0.3):
+            row["iterations_per_s"] = "0"
+    put_rates(case, head, rows)
+
+
+def packed(case, rng):
+    """Gavel shares GPUs in pairs of gangs of any width, some of which cannot share them, by objectives that allow it."""
+    head, rows = rates_of(case)
+    if "cpus_per_gpu" in head:
+        return
+    head = head if "beside" in head else [*head, "beside"]
+    rows = [{**row, "beside": ""} for row in rows if not row.get("beside")]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    rows += [{**row, "beside": other, "iterations_per_s": "%.6f" % (float(row["iterations_per_s"]) * part)} for row in rows
+             for other in models for part in [rng.choice([0, rng.uniform(0.2, 0.6), rng.uniform(0.5, 1.1)])]]
+    put_rates(case, head, rows)
+    objective = rng.choice(["fifo", "max-min", "max-sum", "makespan", "finish-time", "gandiva", "water-filling"])
+    case.sets = [text for text in case.sets if text.split("=")[0] not in ("packing", "objective", "sees_speed", "users")]
+    case.sets += ["packing=on", f"objective={objective}"]
+
+
 # These came later, and have a generator of their own, so that seeds without them draw what they drew.
 RARE = [(0.1, rare_columns), (0.1, rare_flags), (0.05, startups)]
 OF_MIXTURES = 0.2  # of the runs under policies that share SMs
@@ -289,6 +326,12 @@ def widen(case, lists):
     for chance, kind in RARE:
         if some(rng, chance):
             kind(case, rng, lists)
+    rng = random.Random(f"rates {case.seed}")
+    # lucid and shockwave take any GPU for one on which each job runs, and end with an error where it does not
+    if "rates.csv" in case.files and case.policy not in ("lucid", "shockwave") and some(rng, 0.5):
+        cannot_run(case, rng)
+    if "rates.csv" in case.files and case.policy == "gavel" and some(rng, 0.6):
+        packed(case, rng)
     rng = random.Random(f"mixture {case.seed}")
     if case.policy in SHARES_SMS and some(rng, case.of_mixtures):
         mixture(case, rng, lists)

@@ -23,6 +23,7 @@ import tempfile
 from rules_elasticflow import elasticflow, elasticflow_spare
 from rules_gavel import pairs, types
 from rules_gavel_default import gavel_default, gavel_fifo_pairs
+from rules_gavel_gandiva import gavel_gandiva
 from rules_gavel_pairs import gavel_program_allox, gavel_program_pairs
 from rules_gavel_rounds import gavel_rounds
 from rules_learners import learners
@@ -305,7 +306,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for hold in (muri, water_filling, water_filling_users, types, pairs, gavel_rounds, gavel_program_pairs, gavel_program_allox,
-                     gavel_default, gavel_fifo_pairs, themis,
+                     gavel_default, gavel_fifo_pairs, gavel_gandiva, themis,
                      elasticflow, elasticflow_spare, synergy, synergy_ftf, synergy_las, synergy_program, optimus, pollux,
                      pollux_search, learners, shockwave, shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
             seeds = [*range(-(-CASES // SLOW.get(hold, 1))), *FOUND.get(hold, [])]

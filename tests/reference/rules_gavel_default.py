@@ -66,8 +66,9 @@ RULES = {"isolated": isolated, "proportional": proportional, "fifo": fifo, "allo
 
 
 class Rounds:
-    def __init__(self, jobs, gpus, objective):
-        self.coming, self.gpus, self.objective = list(jobs), gpus, objective
+    """A job that comes back takes some time before it runs, and is not stopped while it does."""
+    def __init__(self, jobs, gpus, objective, resume_s=0):
+        self.coming, self.gpus, self.objective, self.resume_s = list(jobs), gpus, objective, resume_s
         self.active, self.had, self.now, self.reset = [], [0.0] * len(gpus), 0.0, 0.0
         self.is_due, self.first = False, 0.0
 
@@ -98,7 +99,9 @@ class Rounds:
                 yield rank, job["deficit"][d], share, -nth, job["speed"][d] if rank == 0 else 0, -d
 
     def choose(self):
-        free, chosen = list(self.gpus), {}
+        free, chosen = list(self.gpus), {nth: job["on"] for nth, job in enumerate(self.active) if job["runs_at"] > self.now}
+        for nth, d in chosen.items():
+            free[d] -= self.active[nth]["gpus"]
         for rank, _, _, nth, _, d in sorted(self.ranks(), reverse=True):
             job = self.active[-nth]
             if -nth not in chosen and job["gpus"] <= free[-d] and (rank > 0 or self.objective != "fifo"):
@@ -130,12 +133,18 @@ class Rounds:
             if not chosen and self.is_due:
                 self.settle()
                 chosen = self.choose()
-            took = min(ROUND_S, max(job["left"] / job["speed"][d] for job, d in chosen))
+            for job in self.active:
+                job["on"] = job["on"] if any(job is other and job["on"] == d for other, d in chosen) else None
+            for job, d in chosen:
+                if job["on"] is None:
+                    job["runs_at"] = self.now + (self.resume_s if job["has_run"] else 0)
+                job["on"], job["has_run"] = d, True
+                job["end"] = max(self.now, job["runs_at"]) + job["left"] / job["speed"][d]
+            took = min(ROUND_S, max(job["end"] for job, _ in chosen) - self.now)
             for job, d in chosen:
                 job["time"][d] += took
                 self.had[d] += took
-                job["end"] = self.now + job["left"] / job["speed"][d]
-                job["left"] -= took * job["speed"][d]
+                job["left"] -= max(0, self.now + took - max(self.now, job["runs_at"])) * job["speed"][d]
             self.now += took
             over = [job for job in self.active if job["left"] <= 1e-6 * max(job["speed"])]
             self.active = [job for job in self.active if job not in over]
@@ -156,15 +165,17 @@ def gavel_default(draw, run):
             speed[draw.choice([d for d, per_s in enumerate(speed) if per_s])] = 0
         table += [f"type{d},m{i},{width},{per_s}" for d, per_s in enumerate(speed)]
         jobs.append({"submit": submit, "gpus": width, "speed": speed, "left": draw.randint(10**7, 5 * 10**9), "share": None,
-                     "time": [ROUND_S / 2] * len(gpus), "deficit": [0.0] * len(gpus)})
+                     "time": [ROUND_S / 2] * len(gpus), "deficit": [0.0] * len(gpus), "on": None, "has_run": False, "runs_at": 0})
     with open("rates.csv", "w") as to:
         to.write("\n".join(table) + "\n")
     with open("cluster.ini", "w") as to:
         to.writelines(f"[node t{d}]\ndevice = ideal\ngpus = {n}\nrates_as = type{d}\n" for d, n in enumerate(gpus))
     rows = [("job_id", "submit_s", "gpus", "model", "iterations")]
     rows += [(i, job["submit"], job["gpus"], f"m{i}", job["left"]) for i, job in enumerate(jobs)]
-    got = run(rows, "--policy", "gavel", "--rates", "rates.csv", "--cluster", "cluster.ini", "--set", f"objective={objective}")
-    Rounds(jobs, gpus, objective).run()
+    resume_s = draw.choice([0, 0, 100, 500])
+    got = run(rows, "--policy", "gavel", "--rates", "rates.csv", "--cluster", "cluster.ini", "--set", f"objective={objective}",
+              "--set", f"restart.resume_ns={resume_s}s")
+    Rounds(jobs, gpus, objective, resume_s).run()
     return [f"{objective} on {gpus}: job {row['job_id']} ends at {row['end_s']}, not {job['end']}" for row, job in zip(got, jobs)
             if abs(float(row["end_s"] or 0) - job["end"]) > 1]
 
