@@ -56,13 +56,13 @@ static int64_t rescale_ns_of(const struct gsim_model *model, gsim_slot slot, uin
 bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_unit *home;
-    if (home_of(gsim_machine_info(model, slot), &home) == 0)
+    if (home_of(gsim_machine_info(model, slot), &home) == 0 ||
+        !gsim_transfers_is_slow(&model->transfers, model->setup.wiring.node_of_gpu[home->gpu]))
         return false;
     struct gsim_suspension_cost cost =
         gsim_suspension_cost(gsim_machine_profile(model, home, 1), job->stop, job->keep,
                              gsim_machine_mem_bytes(model, slot), true);
-    return cost.kept_bytes > 0 &&
-           gsim_transfers_is_slow(&model->transfers, model->setup.wiring.node_of_gpu[home->gpu]);
+    return cost.kept_bytes > 0;
 }
 
 int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loading *loading,

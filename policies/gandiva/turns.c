@@ -81,15 +81,16 @@ static gsim_slot next_victim(const struct gsim_servers *servers, const struct gs
     return GSIM_NO_SLOT;
 }
 
-/* Whether the idle GPUs of a server and those of all that would give way are enough. */
-static bool could_fit(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                      struct gsim_gandiva_part part, gsim_slot slot) {
+/* The idle GPUs of a server and those of all that would give way to the job, up to as many as it
+ * needs there. */
+static uint64_t room_by_force(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                              struct gsim_gandiva_part part, gsim_slot slot) {
     uint64_t room = gsim_servers_idle(servers, ctx->view, part.server);
     struct walk walk = walk_of(servers, part.server);
     gsim_slot victim;
     while (room < part.gpus && (victim = next_victim(servers, ctx, &walk, slot)) != GSIM_NO_SLOT)
         room += gpus_on(gsim_turn_of(ctx, victim), part.server);
-    return room >= part.gpus;
+    return room;
 }
 
 static bool push_out(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -159,6 +160,12 @@ struct pass {
     uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
 };
 
+/* The narrowest gang that lacks GPUs where one of this width found this room, by force: without
+ * patience no job of the line has a claim, so that all of them push out the same jobs. */
+static uint32_t lacking_width(const struct gsim_servers *servers, uint64_t room, uint32_t gpus) {
+    return servers->patience == 0 ? (uint32_t)room + 1 : gpus;
+}
+
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
  * says nothing about others. */
 static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -170,13 +177,15 @@ static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
     if (gpus >= pass->smallest_unforced || turn->rests_until_ns > ctx->view->now_ns ||
         gsim_claims_keep_out(servers, ctx, slot))
         return false;
-    bool could = could_fit(servers, ctx,
-                           (struct gsim_gandiva_part){turn->only.server, gpus, GSIM_NO_ID}, slot);
-    if (could && force(servers, ctx, plan, slot)) {
+    struct gsim_gandiva_part part = {turn->only.server, gpus, GSIM_NO_ID};
+    uint64_t room = room_by_force(servers, ctx, part, slot);
+    if (room >= gpus && force(servers, ctx, plan, slot)) {
         pass->misfits.smallest = UINT32_MAX; /* the job may leave some of the GPUs that it took */
         return true;
     }
-    if (!could || pass->misfits.is_size_all)
+    if (room < gpus)
+        pass->smallest_unforced = lacking_width(servers, room, gpus);
+    else if (pass->misfits.is_size_all)
         pass->smallest_unforced = gpus;
     return false;
 }
@@ -230,6 +239,16 @@ static gsim_slot pass_over(const struct gsim_servers *servers, const struct gsim
     if (ctx->view->jobs.gpus[slot] < wide || has_to_claim(servers, ctx, server, slot))
         return slot;
     return wide == 0 ? GSIM_NO_SLOT : gsim_servers_narrow(servers, ctx, slot, (int64_t)wide - 1);
+}
+
+/* Whether no GPU of the server is idle, and no job there gives way: without patience none of the
+ * line has a claim either, and there is nothing to serve it with. */
+static bool is_in_vain(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                       uint32_t server) {
+    const struct gsim_server *at = &servers->of[server];
+    bool has_due = at->n_wide_running > 0 ||
+                   (at->running.first != GSIM_NO_SLOT && is_due(servers, ctx, at->running.first));
+    return servers->patience == 0 && !has_due && is_full(servers, ctx, server);
 }
 
 /* No job that rests is before a job that does not, except where lines have been joined. */
@@ -305,7 +324,8 @@ static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
     if (turn->rests_until_ns > ctx->view->now_ns || gsim_claims_keep_out(servers, ctx, slot))
         return false;
     for (uint32_t p = 0; p < turn->n_parts; p++)
-        if (!could_fit(servers, ctx, gsim_turn_parts(turn)[p], slot))
+        if (room_by_force(servers, ctx, gsim_turn_parts(turn)[p], slot) <
+            gsim_turn_parts(turn)[p].gpus)
             return false;
     uint32_t mark = gsim_plan_mark(plan);
     bool is_placed = force_wide(servers, ctx, plan, slot);
@@ -390,6 +410,9 @@ static void look_again(struct gsim_servers *servers, struct gsim_ctx *ctx, uint3
             right_ns = wide_ns;
     }
     next_ns = right_ns < next_ns ? right_ns : next_ns;
+    if (gsim_index_has(&servers->timed, server) &&
+        gsim_index_key(&servers->timed, server) == next_ns)
+        return;
     gsim_index_remove(&servers->timed, server);
     if (next_ns != GSIM_NEVER && !gsim_index_insert(&servers->timed, server, next_ns, server))
         gsim_common_no_memory(ctx);
@@ -425,7 +448,7 @@ static void serve_dirty(struct gsim_servers *servers, struct gsim_ctx *ctx,
     while (servers->n_dirty > 0) {
         uint32_t server = servers->dirty[--servers->n_dirty];
         servers->of[server].is_dirty = false;
-        if (servers->of[server].line.n > 0)
+        if (servers->of[server].line.n > 0 && !is_in_vain(servers, ctx, server))
             serve_line(servers, ctx, plan, server);
     }
 }

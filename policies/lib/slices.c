@@ -176,16 +176,26 @@ static bool asks_by_node(struct gsim_slices *slices, const struct gsim_ctx *ctx,
     return slices->reach.is_by_node && view->jobs.gpus[slot] <= widest;
 }
 
+/* Whether the job, and each behind it in line, stands behind all jobs that are due: none of these
+ * gives way to it. Known once this decide has looked at them. */
+static bool is_behind_due(const struct gsim_slices *slices, gsim_slot slot) {
+    return slices->has_looked && slices->least_service_ns &&
+           gsim_wish_lines_rank(&slices->waiting, slot) > slices->last_due_rank;
+}
+
+/* Whether any job that is due may give way to this one. */
+static bool has_victims(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot slot) {
+    if (!slices->has_looked)
+        look_at_due(slices, ctx);
+    return !is_behind_due(slices, slot) && gsim_due_ask(&slices->due, ctx, slot);
+}
+
 /* Whether the GPUs of all jobs that would give way are enough. */
 static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
     struct gsim_reach *reach = &slices->reach;
     struct gsim_due *due = &slices->due;
-    if (!slices->has_looked)
-        look_at_due(slices, ctx);
-    bool is_behind = slices->least_service_ns &&
-                     gsim_wish_lines_rank(&slices->waiting, slot) > slices->last_due_rank;
-    if (is_behind || !gsim_due_ask(due, ctx, slot))
+    if (!has_victims(slices, ctx, slot))
         return false;
     if (asks_by_node(slices, ctx, slot))
         return gsim_clearing_find(slices, ctx, plan, slot);
@@ -351,6 +361,7 @@ struct pass {
     bool is_ample;
     bool is_told_apart; /* a gang that finds no room speaks for its line, and no other one */
     bool is_noted; /* a gang that lacks GPUs even by force speaks for its line */
+    bool is_counted; /* a trial with too few idle GPUs fails, and changes nothing */
     int64_t unforced_rank; /* jobs of this rank are tried nevertheless; INT64_MIN: none */
 };
 
@@ -371,6 +382,9 @@ static void begin_placing(struct gsim_slices *slices, const struct gsim_ctx *ctx
     pass->misfits = gsim_misfits_none(ctx->view, slices->rule, slices->left.n > 0);
     pass->is_told_apart =
         slices->waiting.is_by_wish && pass->misfits.is_size_by_wish && pass->is_noted;
+    pass->is_counted = pass->misfits.is_size_by_wish &&
+                       gsim_misfits_need_idle(ctx->view, slices->rule) &&
+                       !gsim_misfits_trial_matters(slices->rule);
     for (uint32_t l = 0; l < slices->waiting.n; l++)
         slices->waiting.line[l].unplaced = UINT32_MAX;
 }
@@ -440,11 +454,12 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
                       struct pass *pass, gsim_slot slot) {
     if (is_unforced(slices, ctx, pass, slot))
         return false;
-    if (slices->will_yield && force_at_home(slices, ctx, plan, slot)) {
+    bool could = has_victims(slices, ctx, slot);
+    if (could && slices->will_yield && force_at_home(slices, ctx, plan, slot)) {
         begin_placing(slices, ctx, pass);
         return true;
     }
-    bool could = could_fit(slices, ctx, plan, slot);
+    could = could && could_fit(slices, ctx, plan, slot);
     if (could && force(slices, ctx, plan, slot)) {
         begin_placing(slices, ctx, pass);
         return true;
@@ -465,9 +480,11 @@ static void note_misfit(struct gsim_slices *slices, const struct gsim_ctx *ctx, 
 
 static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
-    bool is_hopeless =
-        (pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest) ||
-        ctx->view->jobs.gpus[slot] >= gsim_wish_lines_of(&slices->waiting, slot)->unplaced;
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    bool is_hopeless = (pass->misfits.is_size_all && gpus >= pass->misfits.smallest) ||
+                       gpus >= gsim_wish_lines_of(&slices->waiting, slot)->unplaced ||
+                       (pass->is_counted && gpus > ctx->view->cluster.n_idle_gpus);
+    slices->waits_for_home = false;
     bool is_placed = !is_hopeless && place(slices, ctx, plan, slot);
     if (!is_placed)
         note_misfit(slices, ctx, pass, slot);
@@ -605,8 +622,11 @@ static gsim_slot next_candidate(struct gsim_slices *slices, const struct gsim_ct
 /* Whether no GPU is idle, and no job gives way to this one or any behind it. */
 static bool is_over(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                     const struct pass *pass, gsim_slot slot) {
-    return !slices->waiting.is_by_wish && slices->waiting.line->unforced == 1 &&
-           is_unforced(slices, ctx, pass, slot) && gsim_common_is_full(ctx->view);
+    if (!gsim_common_is_full(ctx->view))
+        return false;
+    return (pass->is_counted && is_behind_due(slices, slot)) ||
+           (!slices->waiting.is_by_wish && slices->waiting.line->unforced == 1 &&
+            is_unforced(slices, ctx, pass, slot));
 }
 
 /* The jobs behind the one that leaves are looked at again, for it may have left GPUs that it
