@@ -170,7 +170,8 @@ struct gsim_kernel_span {
 };
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
                                             int64_t now_ns);
-/* The length of the kernel that runs, or is the next to run. */
+/* The number of the kernel that runs, or is the next to run; and its length. */
+int64_t gsim_context_present(const struct gsim_context *context);
 int64_t gsim_context_kernel_ns(const struct gsim_context *context);
 /* When a kernel of a program runs, the present one or a later one, if the context has the GPU at
  * this rate from from_ns on until it ends. Between two kernels of a stream nothing runs. */

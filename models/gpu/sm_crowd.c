@@ -60,9 +60,9 @@ struct want {
     int64_t alone_ppm, warp_ppm, all_ppm;
 };
 
-static struct want want_of(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
-                           enum pipe pipe, int64_t blocks) {
+static struct want want_of(const struct gsim_sm_kernel *kernel, enum pipe pipe, int64_t blocks) {
     enum { WARP = 32, QUARTERS = 4 };
+    const struct gsim_sm_alone *alone = &kernel->alone;
     int64_t alone_ppm = pipe == ISSUE ? kernel->busy.issue_ppm : kernel->busy.tensor_ppm;
     int64_t warps = alone->per_sm * alone->need.threads / (WARP * QUARTERS);
     return (struct want){alone_ppm, alone_ppm / (warps > 1 ? warps : 1),
@@ -92,12 +92,12 @@ struct spot {
 };
 
 /* What older kernels leave of an SM is never nothing. */
-static struct spot look_at(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
-                           uint64_t before_ppms, uint8_t blocks) {
+static struct spot look_at(const struct gsim_sm_kernel *kernel, uint64_t before_ppms,
+                           uint8_t blocks) {
     struct spot out = {.blocks = blocks, .before_ppms = before_ppms, .longer_q32 = GSIM_RATE_ONE};
     struct want want[PIPES];
     for (int pipe = 0; pipe < PIPES; pipe++) {
-        want[pipe] = want_of(kernel, alone, (enum pipe)pipe, blocks);
+        want[pipe] = want_of(kernel, (enum pipe)pipe, blocks);
         out.longer_q32 +=
             longer_q32(&want[pipe], ppm_of(before_ppms, (enum pipe)pipe)) - GSIM_RATE_ONE;
     }
@@ -112,8 +112,7 @@ static struct spot look_at(const struct gsim_sm_kernel *kernel, const struct gsi
 
 /* A kernel of which all blocks are there is over with the slowest of them; else blocks follow where
  * others end. */
-static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
-                      struct areas *areas) {
+static uint64_t crowd(const struct gsim_sm_kernel *kernel, struct areas *areas) {
     const struct gsim_sm_held *held = kernel->held;
     struct spot spot = {.blocks = 0};
     uint64_t all = 0, most = GSIM_RATE_ONE;
@@ -123,7 +122,7 @@ static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_
         if (blocks == 0)
             continue;
         if (blocks != spot.blocks || area->taken_ppms != spot.before_ppms) {
-            spot = look_at(kernel, alone, area->taken_ppms, blocks);
+            spot = look_at(kernel, area->taken_ppms, blocks);
             most = spot.longer_q32 > most ? spot.longer_q32 : most;
         }
         area->taken_ppms += spot.takes_ppms;
@@ -146,7 +145,7 @@ static void find_areas(const struct gsim_sm_kernel *kernels, const struct line *
 }
 
 void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
-                        const struct gsim_sm_alone *alone, uint32_t n) {
+                        uint32_t n) {
     struct areas areas;
     struct line line;
     line.n = 0;
@@ -159,7 +158,7 @@ void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *k
         find_areas(kernels, &line, space->sms, &areas);
     for (uint32_t i = 0; i < line.n; i++) {
         uint16_t number = line.number[i];
-        uint64_t longer = crowd(&kernels[number], &alone[number], &areas);
+        uint64_t longer = crowd(&kernels[number], &areas);
         kernels[number].crowded_q32 = longer > GSIM_RATE_ONE ? longer : GSIM_RATE_ONE;
     }
 }
