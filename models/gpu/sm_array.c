@@ -216,23 +216,28 @@ static gsim_work in_last_wave(const struct gsim_sm_kernel *kernel, const struct 
     if (places <= 0)
         return 0;
     gsim_work rest = work * (gsim_work)places / (gsim_work)kernel->places;
-    return rest < work / (gsim_work)waves->n ? rest : work / (gsim_work)waves->n;
+    gsim_work even = work / (gsim_work)waves->n;
+    return rest < even ? rest : even;
 }
 
 /* The work of these blocks that memory binds. */
 static gsim_work loads_of(const struct gsim_sm_kernel *kernel, int64_t blocks) {
     gsim_work loads = kernel->all * (gsim_work)kernel->memory_ppm / GSIM_PPM;
-    loads = loads * (gsim_work)blocks / (gsim_work)kernel->blocks;
+    if (blocks != kernel->blocks)
+        loads = loads * (gsim_work)blocks / (gsim_work)kernel->blocks;
     return loads < gsim_sm_kernel_work(kernel) ? loads : gsim_sm_kernel_work(kernel);
 }
 
 static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
     struct waves out = {.each = each};
     int64_t blocks = gsim_sm_kernel_blocks(kernel);
-    gsim_work loads = loads_of(kernel, blocks);
     out.n = (blocks + each - 1) / each;
     out.last = blocks - (out.n - 1) * each;
-    out.last_work = in_last_wave(kernel, &out, gsim_sm_kernel_work(kernel) - loads) +
+    out.last_work = gsim_sm_kernel_work(kernel);
+    if (out.n == 1) /* most kernels are one wave */
+        return out;
+    gsim_work loads = loads_of(kernel, blocks);
+    out.last_work = in_last_wave(kernel, &out, out.last_work - loads) +
                     loads * (gsim_work)out.last / (gsim_work)blocks;
     return out;
 }

@@ -72,6 +72,9 @@ static struct want want_of(const struct gsim_sm_kernel *kernel, enum pipe pipe, 
 /* Times as long. Of blocks that the kernel has here beyond those alone half are older, in the mean,
  * and have at most half of the free slots. */
 static uint64_t longer_q32(const struct want *want, int64_t taken_ppm) {
+    bool has_all = want->all_ppm <= want->alone_ppm && want->all_ppm <= GSIM_PPM;
+    if (want->alone_ppm == 0 || (taken_ppm == 0 && has_all)) /* most kernels */
+        return GSIM_RATE_ONE;
     int64_t free_ppm = GSIM_PPM - taken_ppm;
     int64_t own_ppm = want->all_ppm > want->alone_ppm ? (want->all_ppm - want->alone_ppm) / 2 : 0;
     int64_t older_ppm = taken_ppm + (own_ppm < free_ppm / 2 ? own_ppm : free_ppm / 2);
@@ -91,6 +94,13 @@ struct spot {
     uint64_t done_q32; /* by its blocks here, in the time that one takes alone */
 };
 
+/* What it does or takes in the time that it takes alone. */
+static uint64_t in_time(int64_t all, uint64_t longer_q32) {
+    if (longer_q32 == GSIM_RATE_ONE)
+        return (uint64_t)all;
+    return (uint64_t)(((gsim_u128)(uint64_t)all << 32) / longer_q32);
+}
+
 /* What older kernels leave of an SM is never nothing. */
 static struct spot look_at(const struct gsim_sm_kernel *kernel, uint64_t before_ppms,
                            uint8_t blocks) {
@@ -102,11 +112,11 @@ static struct spot look_at(const struct gsim_sm_kernel *kernel, uint64_t before_
             longer_q32(&want[pipe], ppm_of(before_ppms, (enum pipe)pipe)) - GSIM_RATE_ONE;
     }
     for (int pipe = 0; pipe < PIPES; pipe++) {
-        gsim_u128 takes = ((gsim_u128)(uint64_t)want[pipe].all_ppm << 32) / out.longer_q32;
+        uint64_t takes = in_time(want[pipe].all_ppm, out.longer_q32);
         uint32_t most = (uint32_t)GSIM_PPM - 1 - ppm_of(before_ppms, (enum pipe)pipe);
         out.takes_ppms |= (uint64_t)(takes < most ? (uint32_t)takes : most) << BITS_OF_PIPE * pipe;
     }
-    out.done_q32 = (uint64_t)(((gsim_u128)blocks << 64) / out.longer_q32);
+    out.done_q32 = in_time((int64_t)blocks << 32, out.longer_q32);
     return out;
 }
 
