@@ -24,6 +24,7 @@ struct array {
     struct gsim_sm_room sm; /* an empty one */
     uint16_t holder[GSIM_ARRAY_KERNELS_MAX]; /* kernels with blocks on SMs */
     uint32_t n_holders;
+    bool has_tried; /* blocks of some kernel were to be put on SMs */
     uint16_t waiting[GSIM_ARRAY_KERNELS_MAX]; /* kernels of which blocks have not begun */
     uint32_t n_waiting;
     /* How SMs are parted: those that are not empty, and those that were not when all was looked at
@@ -132,13 +133,16 @@ static int64_t keep_to_its_own(const struct gsim_sm_kernel *kernel, uint8_t *fit
 }
 
 /* How many blocks of the kernel fit each of its SMs, and how these are parted then; returns how
- * many blocks in all. */
+ * many blocks in all. fits is 0 before. */
 static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fits,
                          uint8_t *partings) {
     const struct gsim_sm_kernel *kernel = &array->kernels[number];
     int64_t all = 0, end = kernel->first_sm + kernel->n_sms;
     for (int64_t sm = kernel->first_sm, next; sm < end; sm = next) {
         uint8_t parting;
+        next = sm + 1;
+        if (gsim_rarely(!may_use(kernel, sm)))
+            continue;
         int64_t one = room_at(array, number, sm, &parting);
         next = end_of_alike(array, sm, end);
         memset(&fits[sm], (int)one, (size_t)(next - sm));
@@ -178,10 +182,12 @@ static void place(struct array *array, uint16_t number, int64_t n) {
     int64_t first = kernel->first_sm, end = kernel->first_sm + kernel->n_sms;
     uint8_t fits[GSIM_ARRAY_SMS_MAX] = {0}, partings[GSIM_ARRAY_SMS_MAX] = {0};
     int64_t all = find_fits(array, number, fits, partings);
+    array->has_tried = true;
+    if (all == 0)
+        return;
     if (all > n)
         keep_fitting(fits, first, end, all, n);
-    if (all > 0)
-        put(held->blocks, array->parting, fits, partings);
+    put(held->blocks, array->parting, fits, partings);
     if (held->n == 0)
         array->holder[array->n_holders++] = number;
     held->n += (uint32_t)(all < n ? all : n);
@@ -344,9 +350,13 @@ enum { LEAVING_STEPS = 3 };
 
 /* Blocks of a bound kernel that are on SMs that it may not use any more. */
 static int64_t strays(const struct gsim_sm_kernel *kernel) {
+    const uint8_t *blocks = kernel->held->blocks;
     int64_t n = 0;
-    for (int64_t sm = 0; kernel->only && sm < GSIM_ARRAY_SMS_MAX; sm++)
-        n += may_use(kernel, sm) ? 0 : kernel->held->blocks[sm];
+    for (int64_t sm = 0, next; kernel->only && sm < GSIM_ARRAY_SMS_MAX; sm = next) {
+        next = gsim_sm_end_of_run(blocks, sm, GSIM_ARRAY_SMS_MAX);
+        for (int64_t at = sm; blocks[sm] > 0 && at < next; at++)
+            n += may_use(kernel, at) ? 0 : blocks[at];
+    }
     return n;
 }
 
@@ -582,7 +592,7 @@ static void show_parting(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++) {
         struct gsim_sm_kernel *kernel = &array->kernels[i];
         memcpy(kernel->held->parting, array->parting, sizeof array->parting);
-        kernel->held->sees_parting = array->n_holders > 0;
+        kernel->held->sees_parting = array->n_holders > 0 || array->has_tried;
         kernel->on_small_l1 = 0;
         if (kernel->small_l1_ppm > 0 && kernel->held->n > 0 && kernel->alone.parting < little_l1)
             kernel->on_small_l1 = blocks_from(kernel->held, little_l1);
@@ -672,6 +682,7 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     array.by_age = scratch;
     array.n = n;
     array.n_waiting = 0;
+    array.has_tried = false;
     look_around(&array);
     put_back(&array);
     for (uint32_t i = 0; i < n; i++) {

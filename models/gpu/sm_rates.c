@@ -192,7 +192,8 @@ static gsim_u128 in_whole_waves(const struct gsim_sm_kernel *kernel,
 
 struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
                                          const struct gsim_sm_kernel *kernel, uint32_t slip_ppm) {
-    struct gsim_sm_alone alone = gsim_sm_alone_of(space, kernel);
+    struct gsim_sm_alone alone =
+        kernel->is_alone_known ? kernel->alone : gsim_sm_alone_of(space, kernel);
     gsim_u128 most = ((gsim_u128)(uint64_t)(GSIM_PPM + slip_ppm)) << 32; /* of GSIM_PPM parts */
     int64_t low = 1, high = (alone.at_once + alone.per_sm - 1) / alone.per_sm;
     while (slip_ppm > 0 && low < high) {
