@@ -8,8 +8,8 @@
 
 #include "models/gpu/lanes.h"
 
-/* The present kernel of a member, as its kernels are where it is one of a program: follows from that,
- * the GPU time of its context and the device. */
+/* The present kernel of a member. Of a program it follows from that, the GPU time of its context
+ * and the device. */
 struct gsim_present_kernel {
     const struct gsim_program *program; /* NULL: of no program */
     const struct gsim_profile *profile;
@@ -23,7 +23,7 @@ struct gsim_present_kernel {
 /* Members of which the present kernel is kept: of several at one place the last one's is. */
 enum { GSIM_PRESENT_KERNELS = 16 };
 
-/* What is kept of a space since it was last looked at; changes no result. */
+/* Kernels and rates of a space as they were when it was last looked at; these change no result. */
 struct gsim_shared_sms_kept {
     struct gsim_sm_last last;
     struct gsim_present_kernel present[GSIM_PRESENT_KERNELS];
