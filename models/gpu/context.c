@@ -518,10 +518,6 @@ struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, 
         .next_ns = next_ns};
 }
 
-int64_t gsim_context_present(const struct gsim_context *context) {
-    return present_kernel(context);
-}
-
 int64_t gsim_context_kernel_ns(const struct gsim_context *context) {
     int64_t kernel = present_kernel(context);
     return work_after(context, kernel) - (kernel > 0 ? work_after(context, kernel - 1) : 0);

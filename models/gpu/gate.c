@@ -53,7 +53,7 @@ static const struct gsim_member *present(const struct gsim_lanes *lanes,
 }
 
 static int64_t present_kernel(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *lane) {
-    return gsim_context_present(&present(lanes, lane)->context);
+    return gsim_context_kernel(&present(lanes, lane)->context, 1, lanes->now_ns).kernel;
 }
 
 /* --- jobs of a higher rank -------------------------------------------------------------------- */

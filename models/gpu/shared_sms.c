@@ -299,7 +299,7 @@ static struct gsim_present_kernel find_present(const struct gsim_space *space,
                                       .begin = span.start + before_it(space, context, &span),
                                       .end = span.end,
                                       .shape = gsim_gate_shape(space, member, span.kernel)};
-    out.alone = gsim_sm_alone_of(space, &out.shape);
+    gsim_sm_kernel_know_alone(space, &out.shape);
     return out;
 }
 
@@ -308,7 +308,7 @@ static bool is_present(const struct gsim_present_kernel *kept, const struct gsim
                        const struct gsim_context *context) {
     return kept->program && kept->program == context->spec.program && !kept->shape.is_whole &&
            kept->profile == space->profile && kept->gpu_ns == context->spec.gpu_ns &&
-           kept->number == gsim_context_present(context);
+           gsim_context_is_known_at(context, kept->number);
 }
 
 /* Of the member of this number. A kernel is looked at several times. other: a place where nothing
@@ -329,8 +329,6 @@ static void begin_kernel(const struct gsim_space *space, struct gsim_lanes *lane
                          struct gsim_member *member, const struct gsim_present_kernel *present,
                          struct gsim_sm_kernel *out) {
     *out = present->shape;
-    out->alone = present->alone;
-    out->is_alone_known = !out->is_whole;
     out->all = present->end - present->begin;
     set_power(space->profile, member, present->number, out);
     lanes->has_unknown_traffic |=
@@ -522,17 +520,6 @@ static void solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *spac
  * small one. */
 enum { FEW = 16 };
 
-GSIM_APART static void solve_few(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
-                                 uint16_t number, struct gsim_lanes *lanes,
-                                 struct gsim_shared_sms_kept *kept) {
-    struct gsim_sm_kernel kernel[FEW];
-    struct gsim_atom atom[FEW];
-    gsim_work end[FEW];
-    uint16_t lane[FEW], order[FEW];
-    struct batch batch = {kernel, end, lane, order, 0, atom, 0};
-    solve(gpu, space, number, lanes, kept, &batch);
-}
-
 GSIM_APART static void solve_many(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                                   uint16_t number, struct gsim_lanes *lanes,
                                   struct gsim_shared_sms_kept *kept) {
@@ -544,6 +531,20 @@ GSIM_APART static void solve_many(const struct gsim_lane_gpu *gpu, const struct 
     solve(gpu, space, number, lanes, kept, &batch);
 }
 
+static void solve_few_or_many(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
+                              uint16_t number, struct gsim_lanes *lanes,
+                              struct gsim_shared_sms_kept *kept) {
+    struct gsim_sm_kernel kernel[FEW];
+    struct gsim_atom atom[FEW];
+    gsim_work end[FEW];
+    uint16_t lane[FEW], order[FEW];
+    struct batch batch = {kernel, end, lane, order, 0, atom, 0};
+    if (gsim_rarely(lanes->n_lanes > FEW))
+        solve_many(gpu, space, number, lanes, kept);
+    else
+        solve(gpu, space, number, lanes, kept, &batch);
+}
+
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes,
                            struct gsim_shared_sms_kept *kept) {
@@ -553,9 +554,6 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         return false;
     }
     lanes->has_shared_blocks = true;
-    if (lanes->n_lanes <= FEW)
-        solve_few(gpu, space, number, lanes, kept);
-    else
-        solve_many(gpu, space, number, lanes, kept);
+    solve_few_or_many(gpu, space, number, lanes, kept);
     return true;
 }

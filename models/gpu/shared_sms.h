@@ -17,7 +17,6 @@ struct gsim_present_kernel {
     int64_t number;
     gsim_work begin, end; /* as work of its iteration; it begins a launch after the one before it */
     struct gsim_sm_kernel shape;
-    struct gsim_sm_alone alone;
 };
 
 /* Members of which the present kernel is kept: of several at one place the last one's is. */

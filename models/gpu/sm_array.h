@@ -238,6 +238,13 @@ int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_pp
 
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
                                       const struct gsim_sm_kernel *kernel);
+/* For a kernel that is looked at again; what a whole one fills is told by its job. */
+static inline void gsim_sm_kernel_know_alone(const struct gsim_space *space,
+                                             struct gsim_sm_kernel *kernel) {
+    if (!kernel->is_whole)
+        kernel->alone = gsim_sm_alone_of(space, kernel);
+    kernel->is_alone_known = !kernel->is_whole;
+}
 
 /* All that decides the rate of a kernel beside others, and nothing else; of equal ones each byte is
  * equal. */
