@@ -46,6 +46,8 @@ uint32_t gsim_clock(const struct gsim_profile *profile, gsim_u128 power_uw, gsim
         return (uint32_t)GSIM_PPM;
     int64_t exponent_milli = profile->value[GSIM_KEY_POWER_EXPONENT_MILLI];
     gsim_u128 room = (gsim_u128)(uint64_t)room_w(profile) * UW;
+    if (power_uw + memory_uw <= room)
+        return (uint32_t)GSIM_PPM;
     uint32_t clock = clock_of(room, power_uw, exponent_milli), less;
     if (memory_uw == 0)
         return clock;

@@ -170,6 +170,15 @@ struct gsim_kernel_span {
 };
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
                                             int64_t now_ns);
+/* Whether the kernel of this number of a program is the one that runs, or the next to run; false
+ * also where that was not noted. */
+static inline bool gsim_context_is_known_at(const struct gsim_context *context, int64_t kernel) {
+    int64_t done_ns = gsim_work_to_ns(context->done);
+    if (context->done == 0)
+        return kernel == 0;
+    return context->kernel == kernel && done_ns >= context->kernel_start_ns &&
+           done_ns < context->kernel_end_ns;
+}
 /* The length of the kernel that runs, or is the next to run. */
 int64_t gsim_context_kernel_ns(const struct gsim_context *context);
 /* When a kernel of a program runs, the present one or a later one, if the context has the GPU at

@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "sim/base/hints.h"
+
 static int64_t min_i64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -219,10 +221,13 @@ static int64_t all_under_way(const struct queue *queue, const struct waiter *wai
     return at;
 }
 
+static bool is_part(const struct gsim_space *space) {
+    return space->peak_bytes_per_s < space->profile->value[GSIM_KEY_HBM_BYTES_PER_S];
+}
+
 /* A kernel draws on a device what it was seen to draw there; an instance has part of that. */
 static int64_t most_of(const struct gsim_space *space) {
-    bool is_part = space->peak_bytes_per_s < space->profile->value[GSIM_KEY_HBM_BYTES_PER_S];
-    return is_part ? gsim_space_staged_bandwidth(space, INT64_MAX / GSIM_SM) : INT64_MAX;
+    return is_part(space) ? gsim_space_staged_bandwidth(space, INT64_MAX / GSIM_SM) : INT64_MAX;
 }
 
 /* Whether the loads of all may meet: not of one that has what it draws, nor of few. */
@@ -238,6 +243,13 @@ static bool may_meet(struct queue *queue, const struct gsim_loader *loaders, uin
     return all > (n == 1 ? queue->gives : queue->low);
 }
 
+/* Whether no kernel, or one that has what it draws, has no other one to wait for. */
+static bool meets_none(const struct gsim_space *space, const struct gsim_loader *loaders,
+                       uint32_t n) {
+    return n == 0 || (n == 1 && !is_part(space) &&
+                      loaders[0].alone_bytes_per_s >= loaders[0].draws_bytes_per_s);
+}
+
 /* The part of what all draw that loads alone move, in the mean. */
 static uint32_t loads_of_all(const struct gsim_loader *loaders, uint32_t n) {
     gsim_i128 all = 0, loads = 0;
@@ -248,15 +260,11 @@ static uint32_t loads_of_all(const struct gsim_loader *loaders, uint32_t n) {
     return all > 0 ? (uint32_t)(loads / all) : 0;
 }
 
-void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader *loaders,
-                             uint32_t n) {
+/* Its frame is large. */
+GSIM_APART static void meet(const struct gsim_space *space, struct gsim_loader *loaders,
+                            uint32_t n) {
     struct queue queue = queue_of(space, loads_of_all(loaders, n));
     struct waiter waiters[GSIM_LOADERS_MAX];
-    assert(n <= GSIM_LOADERS_MAX);
-    for (uint32_t i = 0; i < n; i++) {
-        loaders[i].longer_q32 = GSIM_RATE_ONE;
-        loaders[i].load_q32 = 0;
-    }
     if (!may_meet(&queue, loaders, n))
         return;
     for (uint32_t i = 0; i < n; i++)
@@ -265,6 +273,17 @@ void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader 
     for (uint32_t i = 0; i < n; i++)
         if (time > waiters[i].time)
             loaders[i].longer_q32 = (uint64_t)(length(&waiters[i], time) / waiters[i].time);
+}
+
+void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader *loaders,
+                             uint32_t n) {
+    assert(n <= GSIM_LOADERS_MAX);
+    for (uint32_t i = 0; i < n; i++) {
+        loaders[i].longer_q32 = GSIM_RATE_ONE;
+        loaders[i].load_q32 = 0;
+    }
+    if (!meets_none(space, loaders, n))
+        meet(space, loaders, n);
 }
 
 uint64_t gsim_memory_queue_load(const struct gsim_space *space, struct gsim_loader *loader) {

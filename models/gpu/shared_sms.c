@@ -8,13 +8,14 @@
 #include "models/gpu/member_alone.h"
 #include "sim/base/hints.h"
 
-/* The kernels of a space, and the lanes that they belong to. */
+/* The kernels of a space, and the lanes that they belong to: of each as many as the space has
+ * lanes. */
 struct batch {
-    struct gsim_sm_kernel kernel[GSIM_CONTEXTS_MAX];
-    gsim_work end[GSIM_CONTEXTS_MAX]; /* of each kernel, as work of its iteration */
-    uint16_t lane[GSIM_CONTEXTS_MAX], order[GSIM_CONTEXTS_MAX];
+    struct gsim_sm_kernel *kernel;
+    gsim_work *end; /* of each kernel, as work of its iteration */
+    uint16_t *lane, *order;
     uint32_t n;
-    struct gsim_atom atom[GSIM_CONTEXTS_MAX]; /* of those that run as atoms */
+    struct gsim_atom *atom; /* of those that run as atoms */
     uint32_t n_atoms;
 };
 
@@ -56,6 +57,7 @@ static bool is_amid_kernel(const struct gsim_lanes *lanes, const struct gsim_gpu
 static bool applies(const struct gsim_space *space, uint16_t number,
                     const struct gsim_lanes *lanes) {
     bool is_by_kernels = false, has_limits = false;
+    const struct gsim_gpu_lane *last = NULL;
     uint32_t n = 0;
     if (space->profile->value[GSIM_KEY_SMS] > GSIM_ARRAY_SMS_MAX)
         return false;
@@ -67,10 +69,11 @@ static bool applies(const struct gsim_space *space, uint16_t number,
             return false;
         is_by_kernels |= has_program(lanes, lane) || gsim_gpu_lane_is_gated(lane) ||
                          gsim_gpu_lane_has_atoms(lane);
-        has_limits |= is_limited(lane) || is_amid_kernel(lanes, lane);
+        has_limits |= is_limited(lane);
+        last = lane;
         n++;
     }
-    return is_by_kernels && (n > 1 || has_limits);
+    return is_by_kernels && (n > 1 || has_limits || is_amid_kernel(lanes, last));
 }
 
 /* The first SM, from `from` on, of a range of this width that other caps leave; where it ends past
@@ -287,40 +290,85 @@ static struct gsim_first_loads first_loads_of(const struct gsim_space *space,
     return begins->loads;
 }
 
+static struct gsim_present_kernel find_present(const struct gsim_space *space,
+                                               const struct gsim_member *member, int64_t now_ns) {
+    const struct gsim_context *context = &member->context;
+    struct gsim_kernel_span span = gsim_context_kernel(context, 1, now_ns);
+    struct gsim_present_kernel out = {.program = context->spec.program,
+                                      .profile = space->profile,
+                                      .gpu_ns = context->spec.gpu_ns,
+                                      .number = span.kernel,
+                                      .begin = span.start + before_it(space, context, &span),
+                                      .end = span.end,
+                                      .shape = gsim_gate_shape(space, member, span.kernel)};
+    gsim_sm_kernel_know_alone(space, &out.shape);
+    return out;
+}
+
+/* What a kernel of which only the time is known fills is told by its job, and is found anew. */
+static bool is_present(const struct gsim_present_kernel *kept, const struct gsim_space *space,
+                       const struct gsim_context *context) {
+    return kept->program && kept->program == context->spec.program && !kept->shape.is_whole &&
+           kept->profile == space->profile && kept->gpu_ns == context->spec.gpu_ns &&
+           gsim_context_is_known_at(context, kept->number);
+}
+
+/* Of the member of this number. A kernel is looked at several times. other: a place where nothing
+ * is kept. */
+static const struct gsim_present_kernel *present_of(const struct gsim_space *space,
+                                                    const struct gsim_lanes *lanes, uint16_t number,
+                                                    struct gsim_shared_sms_kept *kept,
+                                                    struct gsim_present_kernel *other) {
+    struct gsim_present_kernel *out = kept ? &kept->present[number % GSIM_PRESENT_KERNELS] : other;
+    const struct gsim_member *member = &lanes->members[number];
+    if (!kept || !is_present(out, space, &member->context))
+        *out = find_present(space, member, lanes->now_ns);
+    return out;
+}
+
+/* What the kernel is, wherever it runs and however much of it is left. */
+static void begin_kernel(const struct gsim_space *space, struct gsim_lanes *lanes,
+                         struct gsim_member *member, const struct gsim_present_kernel *present,
+                         struct gsim_sm_kernel *out) {
+    *out = present->shape;
+    out->all = present->end - present->begin;
+    set_power(space->profile, member, present->number, out);
+    lanes->has_unknown_traffic |=
+        present->program && !present->program->kernels[present->number].is_traffic_known;
+}
+
 /* The kernel of a running lane joins the batch, unless it needs no SMs now. The lane is brought
  * forward where its rate changes only: it is asked again at the end of each of its kernels, so that
  * its kernel is the one that it had when it was last brought forward. */
 static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                     struct gsim_lanes *lanes, uint16_t number, const struct place *place,
-                    struct batch *out) {
+                    struct gsim_shared_sms_kept *kept, struct batch *out) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
     struct gsim_member *member = &lanes->members[gsim_gpu_lane_running(lane)];
     const struct gsim_context *context = &member->context;
-    struct gsim_kernel_span span = gsim_context_kernel(context, 1, lanes->now_ns);
-    gsim_work begin = span.start + before_it(space, context, &span);
+    struct gsim_present_kernel other;
+    const struct gsim_present_kernel *present =
+        present_of(space, lanes, gsim_gpu_lane_running(lane), kept, &other);
+    gsim_work begin = present->begin, end = present->end;
     gsim_work done = done_at(lane, member, lanes->now_ns);
-    if (done < begin || !needs_sms(context, span.kernel)) {
-        go_on_without(gpu, lane, GSIM_RATE_ONE, done < begin ? begin : span.end, lanes->now_ns);
+    if (done < begin || !needs_sms(context, present->number)) {
+        go_on_without(gpu, lane, GSIM_RATE_ONE, done < begin ? begin : end, lanes->now_ns);
         return;
     }
     /* it may have a part of a nanosecond of the kernel before it */
     bool ran_alone = !lane->is_by_blocks && done - begin >= gsim_work_of_ns(1);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)) &&
-        !is_let_begin(space, lanes, number, span.kernel) && !ran_alone) {
-        go_on_without(gpu, lane, 0, span.end, lanes->now_ns);
+        !is_let_begin(space, lanes, number, present->number) && !ran_alone) {
+        go_on_without(gpu, lane, 0, end, lanes->now_ns);
         return;
     }
-    note_arrival(lane, span.kernel, lanes->now_ns);
-    lanes->has_unknown_traffic |=
-        context->spec.program && !context->spec.program->kernels[span.kernel].is_traffic_known;
+    note_arrival(lane, present->number, lanes->now_ns);
     struct gsim_sm_kernel *kernel = &out->kernel[out->n];
-    *kernel = gsim_gate_shape(space, member, span.kernel);
-    set_power(space->profile, member, span.kernel, kernel);
+    begin_kernel(space, lanes, member, present, kernel);
     if (!gsim_gpu_lane_has_atoms(lane))
         kernel->first_loads = first_loads_of(space, member, place);
     lanes->has_first_loads |= kernel->first_loads.misses_ppm > 0;
-    kernel->all = span.end - begin;
-    kernel->left = span.end - done;
+    kernel->left = end - done;
     kernel->arrived_ns = lane->times.arrived_ns;
     kernel->let_nth = lane->state.let_nth;
     kernel->first_sm = (uint16_t)place->first_sm;
@@ -331,8 +379,8 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel->ran_alone = ran_alone;
     divide(lane, member, kernel);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
-        obey_gate(lanes, number, span.kernel, kernel);
-    out->end[out->n] = span.end;
+        obey_gate(lanes, number, present->number, kernel);
+    out->end[out->n] = end;
     out->lane[out->n] = number;
     out->n++;
     if (gsim_rarely(gsim_gpu_lane_has_atoms(lane)))
@@ -433,16 +481,10 @@ static int64_t all_move(const struct gsim_lanes *lanes, uint16_t number) {
     return sum;
 }
 
-bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
-                           uint16_t number, struct gsim_lanes *lanes, struct gsim_sm_last *last) {
-    struct batch batch;
-    if (!applies(space, number, lanes)) {
-        if (gsim_rarely(lanes->has_shared_blocks))
-            look_for_launches(gpu, number, lanes);
-        return false;
-    }
-    lanes->has_shared_blocks = true;
-    batch.n = batch.n_atoms = 0;
+/* The kernels that the lanes of the space have on SMs now. */
+static void collect_all(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
+                        uint16_t number, struct gsim_lanes *lanes,
+                        struct gsim_shared_sms_kept *kept, struct batch *batch) {
     int64_t all_bytes_per_s = all_move(lanes, number);
     if (gsim_rarely(have_several_gates(lanes, number)))
         ask_by_turns(space, number, lanes);
@@ -455,19 +497,66 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         if (gsim_rarely(lane->how.gate.opens == GSIM_GATE_IDLE))
             look_at_gate(gpu, lanes, i);
         if (gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER)
-            collect(gpu, space, lanes, i, &place, &batch);
+            collect(gpu, space, lanes, i, &place, kept, batch);
     }
-    if (gsim_rarely(batch.n_atoms > 0))
-        gsim_atoms_choose(space, number, lanes, batch.atom, batch.n_atoms);
-    gsim_sm_array_solve(space, batch.kernel, batch.order, batch.n, last);
-    for (uint32_t i = 0; i < batch.n; i++) {
-        struct gsim_gpu_lane *lane = &lanes->lane[batch.lane[i]];
+}
+
+static void solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space, uint16_t number,
+                  struct gsim_lanes *lanes, struct gsim_shared_sms_kept *kept,
+                  struct batch *batch) {
+    collect_all(gpu, space, number, lanes, kept, batch);
+    if (gsim_rarely(batch->n_atoms > 0))
+        gsim_atoms_choose(space, number, lanes, batch->atom, batch->n_atoms);
+    gsim_sm_array_solve(space, batch->kernel, batch->order, batch->n, kept ? &kept->last : NULL);
+    for (uint32_t i = 0; i < batch->n; i++) {
+        struct gsim_gpu_lane *lane = &lanes->lane[batch->lane[i]];
         const struct gsim_context *context = &lanes->members[gsim_gpu_lane_running(lane)].context;
-        set(gpu, lane, clocked(context, batch.kernel[i].rate_q32),
-            batch.end[i] - batch.kernel[i].look, batch.kernel[i].lost, lanes->now_ns);
+        set(gpu, lane, clocked(context, batch->kernel[i].rate_q32),
+            batch->end[i] - batch->kernel[i].look, batch->kernel[i].lost, lanes->now_ns);
     }
     look_for_launches(gpu, number, lanes);
     if (gpu->spans)
-        tell_sms(gpu, number, lanes, &batch);
+        tell_sms(gpu, number, lanes, batch);
+}
+
+/* Each page of a stack's frame is touched as it is entered, so that kernels of few lanes have a
+ * small one. */
+enum { FEW = 16 };
+
+GSIM_APART static void solve_many(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
+                                  uint16_t number, struct gsim_lanes *lanes,
+                                  struct gsim_shared_sms_kept *kept) {
+    struct gsim_sm_kernel kernel[GSIM_CONTEXTS_MAX];
+    struct gsim_atom atom[GSIM_CONTEXTS_MAX];
+    gsim_work end[GSIM_CONTEXTS_MAX];
+    uint16_t lane[GSIM_CONTEXTS_MAX], order[GSIM_CONTEXTS_MAX];
+    struct batch batch = {kernel, end, lane, order, 0, atom, 0};
+    solve(gpu, space, number, lanes, kept, &batch);
+}
+
+static void solve_few_or_many(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
+                              uint16_t number, struct gsim_lanes *lanes,
+                              struct gsim_shared_sms_kept *kept) {
+    struct gsim_sm_kernel kernel[FEW];
+    struct gsim_atom atom[FEW];
+    gsim_work end[FEW];
+    uint16_t lane[FEW], order[FEW];
+    struct batch batch = {kernel, end, lane, order, 0, atom, 0};
+    if (gsim_rarely(lanes->n_lanes > FEW))
+        solve_many(gpu, space, number, lanes, kept);
+    else
+        solve(gpu, space, number, lanes, kept, &batch);
+}
+
+bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
+                           uint16_t number, struct gsim_lanes *lanes,
+                           struct gsim_shared_sms_kept *kept) {
+    if (!applies(space, number, lanes)) {
+        if (gsim_rarely(lanes->has_shared_blocks))
+            look_for_launches(gpu, number, lanes);
+        return false;
+    }
+    lanes->has_shared_blocks = true;
+    solve_few_or_many(gpu, space, number, lanes, kept);
     return true;
 }

@@ -199,11 +199,11 @@ static void leave_blocks(const struct gsim_lane_gpu *gpu, uint16_t space,
 }
 
 /* Where kernels went to SMs block by block before; without memory their rates are not kept. */
-static struct gsim_sm_last *last_of(struct gsim_solved *solved, uint16_t space,
-                                    const struct gsim_lanes *lanes) {
-    if (lanes->has_shared_blocks && !solved->last[space])
-        solved->last[space] = gsim_arena_alloc(solved->arena, sizeof *solved->last[space]);
-    return solved->last[space];
+static struct gsim_shared_sms_kept *kept_of(struct gsim_solved *solved, uint16_t space,
+                                            const struct gsim_lanes *lanes) {
+    if (lanes->has_shared_blocks && !solved->kept[space])
+        solved->kept[space] = gsim_arena_alloc(solved->arena, sizeof *solved->kept[space]);
+    return solved->kept[space];
 }
 
 /* Whether the contexts of the space share it block by block, which gives them their rates. Else
@@ -212,8 +212,8 @@ static bool is_by_blocks(const struct gsim_lane_gpu *gpu, const struct gsim_spac
                          uint16_t space, struct gsim_solved *solved, struct gsim_lanes *lanes) {
     if (solved->by_rates >> space & 1 && !lanes->has_shared_blocks)
         return false;
-    struct gsim_sm_last *last = last_of(solved, space, lanes);
-    if (gsim_shared_sms_solve(gpu, &spaces[space], space, lanes, last))
+    struct gsim_shared_sms_kept *kept = kept_of(solved, space, lanes);
+    if (gsim_shared_sms_solve(gpu, &spaces[space], space, lanes, kept))
         return true;
     leave_blocks(gpu, space, lanes);
     solved->by_rates |= 1u << space;

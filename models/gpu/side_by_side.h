@@ -34,7 +34,7 @@ struct gsim_solved {
     uint32_t n_kept; /* sets that were kept since the owner's last change */
     uint64_t stamp; /* of the owner's last change */
     uint32_t by_rates; /* spaces (bits) in which contexts share by rates since then */
-    struct gsim_sm_last *last[GSIM_SPACES_MAX]; /* of spaces by blocks; NULL: none yet */
+    struct gsim_shared_sms_kept *kept[GSIM_SPACES_MAX]; /* of spaces by blocks; NULL: none yet */
     struct gsim_arena *arena;
 };
 

@@ -22,10 +22,9 @@ struct array {
     uint16_t *by_age;
     uint32_t n;
     struct gsim_sm_room sm; /* an empty one */
-    struct gsim_sm_alone
-        alone[GSIM_ARRAY_KERNELS_MAX]; /* of kernels that hold SMs, or are served */
     uint16_t holder[GSIM_ARRAY_KERNELS_MAX]; /* kernels with blocks on SMs */
     uint32_t n_holders;
+    bool has_tried; /* blocks of some kernel were to be put on SMs */
     uint16_t waiting[GSIM_ARRAY_KERNELS_MAX]; /* kernels of which blocks have not begun */
     uint32_t n_waiting;
     /* How SMs are parted: those that are not empty, and those that were not when all was looked at
@@ -91,7 +90,7 @@ static int64_t end_of_alike(const struct array *array, int64_t sm, int64_t end) 
 /* How an empty SM is parted for a kernel, which has waited if blocks were there until now. A whole
  * kernel takes all of its memory. */
 static uint8_t parted_anew(const struct array *array, uint16_t number, int64_t sm) {
-    const struct gsim_sm_alone *alone = &array->alone[number];
+    const struct gsim_sm_alone *alone = &array->kernels[number].alone;
     if (alone->parting == 0 || array->parting[sm] == 0 ||
         array->kernels[number].held->parting[sm] == 0)
         return alone->parting;
@@ -102,12 +101,12 @@ static uint8_t parted_anew(const struct array *array, uint16_t number, int64_t s
 
 /* How many blocks of the kernel an SM has room for, and how it is parted with them. */
 static int64_t room_at(const struct array *array, uint16_t number, int64_t sm, uint8_t *parting) {
-    const struct gsim_sm_alone *alone = &array->alone[number];
+    const struct gsim_sm_alone *alone = &array->kernels[number].alone;
     struct gsim_sm_room free = array->sm;
     bool is_empty = true;
     for (uint32_t i = 0; i < array->n_holders; i++) {
         int64_t blocks = array->kernels[array->holder[i]].held->blocks[sm];
-        take(&free, &array->alone[array->holder[i]].need, blocks);
+        take(&free, &array->kernels[array->holder[i]].alone.need, blocks);
         is_empty &= blocks == 0;
     }
     *parting = is_empty ? parted_anew(array, number, sm) : array->parting[sm];
@@ -134,13 +133,16 @@ static int64_t keep_to_its_own(const struct gsim_sm_kernel *kernel, uint8_t *fit
 }
 
 /* How many blocks of the kernel fit each of its SMs, and how these are parted then; returns how
- * many blocks in all. */
+ * many blocks in all. fits is 0 before. */
 static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fits,
                          uint8_t *partings) {
     const struct gsim_sm_kernel *kernel = &array->kernels[number];
     int64_t all = 0, end = kernel->first_sm + kernel->n_sms;
     for (int64_t sm = kernel->first_sm, next; sm < end; sm = next) {
         uint8_t parting;
+        next = sm + 1;
+        if (gsim_rarely(!may_use(kernel, sm)))
+            continue;
         int64_t one = room_at(array, number, sm, &parting);
         next = end_of_alike(array, sm, end);
         memset(&fits[sm], (int)one, (size_t)(next - sm));
@@ -150,13 +152,27 @@ static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fi
     return gsim_rarely(kernel->only != NULL) ? keep_to_its_own(kernel, fits) : all;
 }
 
+static void take_off(uint8_t *restrict fits, const uint8_t *restrict rest) {
+    for (int sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        fits[sm] = (uint8_t)(fits[sm] - rest[sm]);
+}
+
 /* Of the blocks that fit, n begin: those that do not are left where most of them would be. */
 static void keep_fitting(uint8_t *fits, int64_t first, int64_t end, int64_t all, int64_t n) {
     uint8_t rest[GSIM_ARRAY_SMS_MAX] = {0};
     memcpy(&rest[first], &fits[first], (size_t)(end - first));
     level_down(rest, first, end, all - n);
-    for (int64_t sm = first; sm < end; sm++)
-        fits[sm] = (uint8_t)(fits[sm] - rest[sm]);
+    take_off(fits, rest);
+}
+
+/* SMs get as many blocks more as `fits` says, and are parted for these. */
+static void put(uint8_t *restrict blocks, uint8_t *restrict parting, const uint8_t *restrict fits,
+                const uint8_t *restrict partings) {
+    for (int sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++) {
+        uint8_t was = parting[sm], is = partings[sm];
+        blocks[sm] = (uint8_t)(blocks[sm] + fits[sm]);
+        parting[sm] = fits[sm] > 0 ? is : was;
+    }
 }
 
 /* Blocks go one by one to an SM with the most room for them. */
@@ -164,14 +180,14 @@ static void place(struct array *array, uint16_t number, int64_t n) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
     int64_t first = kernel->first_sm, end = kernel->first_sm + kernel->n_sms;
-    uint8_t fits[GSIM_ARRAY_SMS_MAX] = {0}, partings[GSIM_ARRAY_SMS_MAX];
+    uint8_t fits[GSIM_ARRAY_SMS_MAX] = {0}, partings[GSIM_ARRAY_SMS_MAX] = {0};
     int64_t all = find_fits(array, number, fits, partings);
+    array->has_tried = true;
+    if (all == 0)
+        return;
     if (all > n)
         keep_fitting(fits, first, end, all, n);
-    for (int64_t sm = first; all > 0 && sm < end; sm++) {
-        held->blocks[sm] = (uint8_t)(held->blocks[sm] + fits[sm]);
-        array->parting[sm] = fits[sm] > 0 ? partings[sm] : array->parting[sm];
-    }
+    put(held->blocks, array->parting, fits, partings);
     if (held->n == 0)
         array->holder[array->n_holders++] = number;
     held->n += (uint32_t)(all < n ? all : n);
@@ -206,23 +222,28 @@ static gsim_work in_last_wave(const struct gsim_sm_kernel *kernel, const struct 
     if (places <= 0)
         return 0;
     gsim_work rest = work * (gsim_work)places / (gsim_work)kernel->places;
-    return rest < work / (gsim_work)waves->n ? rest : work / (gsim_work)waves->n;
+    gsim_work even = work / (gsim_work)waves->n;
+    return rest < even ? rest : even;
 }
 
 /* The work of these blocks that memory binds. */
 static gsim_work loads_of(const struct gsim_sm_kernel *kernel, int64_t blocks) {
     gsim_work loads = kernel->all * (gsim_work)kernel->memory_ppm / GSIM_PPM;
-    loads = loads * (gsim_work)blocks / (gsim_work)kernel->blocks;
+    if (blocks != kernel->blocks)
+        loads = loads * (gsim_work)blocks / (gsim_work)kernel->blocks;
     return loads < gsim_sm_kernel_work(kernel) ? loads : gsim_sm_kernel_work(kernel);
 }
 
 static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
     struct waves out = {.each = each};
     int64_t blocks = gsim_sm_kernel_blocks(kernel);
-    gsim_work loads = loads_of(kernel, blocks);
     out.n = (blocks + each - 1) / each;
     out.last = blocks - (out.n - 1) * each;
-    out.last_work = in_last_wave(kernel, &out, gsim_sm_kernel_work(kernel) - loads) +
+    out.last_work = gsim_sm_kernel_work(kernel);
+    if (out.n == 1) /* most kernels are one wave */
+        return out;
+    gsim_work loads = loads_of(kernel, blocks);
+    out.last_work = in_last_wave(kernel, &out, out.last_work - loads) +
                     loads * (gsim_work)out.last / (gsim_work)blocks;
     return out;
 }
@@ -301,11 +322,11 @@ static int64_t step_of(struct gsim_sm_held *held, int64_t has) {
  * to its blocks. */
 static void find_alone(struct array *array, uint32_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
-    struct gsim_sm_alone *alone = &array->alone[number];
-    *alone = gsim_sm_alone_of(array->space, kernel);
+    if (!kernel->is_alone_known)
+        kernel->alone = gsim_sm_alone_of(array->space, kernel);
     int64_t blocks = gsim_sm_kernel_blocks(kernel);
     int64_t whole = kernel->whole_blocks > 0 ? kernel->whole_blocks : blocks;
-    int64_t at_once = alone->at_once < whole ? alone->at_once : whole;
+    int64_t at_once = kernel->alone.at_once < whole ? kernel->alone.at_once : whole;
     int64_t all = (whole + at_once - 1) / at_once * at_once;
     kernel->places = gsim_muldiv_floor(all, blocks, whole);
 }
@@ -329,9 +350,13 @@ enum { LEAVING_STEPS = 3 };
 
 /* Blocks of a bound kernel that are on SMs that it may not use any more. */
 static int64_t strays(const struct gsim_sm_kernel *kernel) {
+    const uint8_t *blocks = kernel->held->blocks;
     int64_t n = 0;
-    for (int64_t sm = 0; kernel->only && sm < GSIM_ARRAY_SMS_MAX; sm++)
-        n += may_use(kernel, sm) ? 0 : kernel->held->blocks[sm];
+    for (int64_t sm = 0, next; kernel->only && sm < GSIM_ARRAY_SMS_MAX; sm = next) {
+        next = gsim_sm_end_of_run(blocks, sm, GSIM_ARRAY_SMS_MAX);
+        for (int64_t at = sm; blocks[sm] > 0 && at < next; at++)
+            n += may_use(kernel, at) ? 0 : blocks[at];
+    }
     return n;
 }
 
@@ -428,7 +453,7 @@ static gsim_work look_when_all_began(const struct gsim_sm_kernel *kernel, int64_
 /* The blocks that its SMs held while no other kernel was there. */
 static int64_t had_alone(const struct array *array, uint16_t number) {
     const struct gsim_sm_kernel *kernel = &array->kernels[number];
-    const struct gsim_sm_alone *alone = &array->alone[number];
+    const struct gsim_sm_alone *alone = &array->kernels[number].alone;
     int64_t most = gsim_sm_room_fit(&array->sm, &alone->need) * kernel->n_sms;
     return alone->at_once < most ? alone->at_once : most;
 }
@@ -567,9 +592,9 @@ static void show_parting(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++) {
         struct gsim_sm_kernel *kernel = &array->kernels[i];
         memcpy(kernel->held->parting, array->parting, sizeof array->parting);
-        kernel->held->sees_parting = array->n_holders > 0;
+        kernel->held->sees_parting = array->n_holders > 0 || array->has_tried;
         kernel->on_small_l1 = 0;
-        if (kernel->small_l1_ppm > 0 && kernel->held->n > 0 && array->alone[i].parting < little_l1)
+        if (kernel->small_l1_ppm > 0 && kernel->held->n > 0 && kernel->alone.parting < little_l1)
             kernel->on_small_l1 = blocks_from(kernel->held, little_l1);
     }
 }
@@ -657,6 +682,7 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     array.by_age = scratch;
     array.n = n;
     array.n_waiting = 0;
+    array.has_tried = false;
     look_around(&array);
     put_back(&array);
     for (uint32_t i = 0; i < n; i++) {
@@ -669,7 +695,7 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
         array.waiting[array.n_waiting++] = scratch[i];
     }
     show_parting(&array);
-    gsim_sm_crowd_find(space, kernels, array.alone, n);
+    gsim_sm_crowd_find(space, kernels, n);
     look_for_others(&array);
-    gsim_sm_rates_find(space, kernels, array.alone, n, last);
+    gsim_sm_rates_find(space, kernels, n, last);
 }

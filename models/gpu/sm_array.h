@@ -52,18 +52,40 @@ static inline bool gsim_sm_set_has(const struct gsim_sm_set *set, int64_t sm) {
     return set->word[sm / 64] >> (sm % 64) & 1;
 }
 
-/* The end of the SMs from this one on that have as much as it has, a byte for each SM. */
+/* Of eight bytes as they lie in memory: those from this one on; and which is the first that is not
+ * 0, where one is. */
+static inline uint64_t gsim_sm_eight_from(uint64_t eight, int64_t from) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return eight & UINT64_MAX << 8 * from;
+#else
+    return eight & UINT64_MAX >> 8 * from;
+#endif
+}
+static inline int64_t gsim_sm_first_of_eight(uint64_t eight) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return __builtin_ctzll(eight) / 8;
+#else
+    return __builtin_clzll(eight) / 8;
+#endif
+}
+
+/* The end of the SMs from this one on that have as much as it has; a byte for each SM of the
+ * largest space. */
 static inline int64_t gsim_sm_end_of_run(const uint8_t *has, int64_t sm, int64_t end) {
+    enum { EIGHT = 8 };
     uint64_t alike = has[sm] * UINT64_C(0x0101010101010101), eight;
-    int64_t next = sm + 1;
-    for (; next + (int64_t)sizeof eight <= end; next += (int64_t)sizeof eight) {
-        memcpy(&eight, &has[next], sizeof eight);
-        if (eight != alike)
-            break;
+    int64_t at = sm / EIGHT * EIGHT;
+    memcpy(&eight, &has[at], sizeof eight);
+    uint64_t unlike = gsim_sm_eight_from(eight ^ alike, sm - at);
+    while (unlike == 0) {
+        at += EIGHT;
+        if (at >= end)
+            return end;
+        memcpy(&eight, &has[at], sizeof eight);
+        unlike = eight ^ alike;
     }
-    while (next < end && has[next] == has[sm])
-        next++;
-    return next;
+    at += gsim_sm_first_of_eight(unlike);
+    return at < end ? at : end;
 }
 
 /* What a kernel puts on the SMs of its lane; part of the lane's state. */
@@ -88,6 +110,25 @@ struct gsim_sm_held {
 struct gsim_sm_losses {
     uint32_t sms_ppm; /* since it has fewer SMs than alone */
     uint32_t bandwidth_ppm; /* since others use memory at the same time, and L2 before */
+};
+
+/* A kernel that has the device alone. */
+struct gsim_sm_alone {
+    struct gsim_sm_room need; /* of a block */
+    int64_t per_sm; /* blocks that an SM holds */
+    int64_t at_once; /* blocks that all SMs hold */
+    /* How an empty SM is parted for it, one that others have left while it waited (0: that stays as
+     * it is where it may), and the least that others may be for it to begin there; of a whole
+     * kernel, 0: nothing is beside it. */
+    uint8_t parting, parting_after_wait, least_parting;
+};
+
+/* How many times longer than alone each part of the kernel's time takes; what it draws on its SMs,
+ * and the bytes that are on their way to it while it waits for them, in those of an SM. */
+struct gsim_sm_stretch {
+    gsim_u128 compute_q32, memory_q32;
+    uint64_t begins_q32; /* the longer wait when it begins, in times alone */
+    int64_t draws_bytes_per_s, under_way;
 };
 
 /* A kernel that runs or waits. */
@@ -126,11 +167,16 @@ struct gsim_sm_kernel {
     bool is_stopped; /* none of its blocks may begin now */
     bool ran_alone; /* it has begun, where no other kernel was beside it: its blocks are on SMs */
     struct gsim_sm_held *held;
+    /* Found where it has blocks on SMs, or is served, unless the owner knows it. */
+    struct gsim_sm_alone alone;
+    bool is_alone_known;
     int64_t places; /* for blocks in all its waves alone; found with its blocks */
     /* Times as long as alone it computes, since older blocks go first on its SMs; found with its
      * blocks. */
     uint64_t crowded_q32;
     uint32_t on_small_l1; /* its blocks on SMs where L1 makes it longer; found with its blocks */
+    struct gsim_sm_stretch undisturbed,
+        here; /* found with its rate: without loads of others, and with */
 
     /* Answers. */
     uint64_t rate_q32; /* of its rate alone; 0: it waits */
@@ -196,18 +242,15 @@ int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_pp
  * blocks. So the rates found last are kept with all that decides them; and of each kernel how fast
  * it would be without loads of others, since mostly one of several has changed. */
 
-/* A kernel that has the device alone. */
-struct gsim_sm_alone {
-    struct gsim_sm_room need; /* of a block */
-    int64_t per_sm; /* blocks that an SM holds */
-    int64_t at_once; /* blocks that all SMs hold */
-    /* How an empty SM is parted for it, one that others have left while it waited (0: that stays as
-     * it is where it may), and the least that others may be for it to begin there; of a whole
-     * kernel, 0: nothing is beside it. */
-    uint8_t parting, parting_after_wait, least_parting;
-};
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
                                       const struct gsim_sm_kernel *kernel);
+/* For a kernel that is looked at again; what a whole one fills is told by its job. */
+static inline void gsim_sm_kernel_know_alone(const struct gsim_space *space,
+                                             struct gsim_sm_kernel *kernel) {
+    if (!kernel->is_whole)
+        kernel->alone = gsim_sm_alone_of(space, kernel);
+    kernel->is_alone_known = !kernel->is_whole;
+}
 
 /* All that decides the rate of a kernel beside others, and nothing else; of equal ones each byte is
  * equal. */
@@ -224,14 +267,6 @@ struct gsim_sm_asked {
     uint16_t n_sms, pace;
     uint8_t is_whole;
     uint8_t unused[3];
-};
-
-/* How many times longer than alone each part of the kernel's time takes; what it draws on its SMs,
- * and the bytes that are on their way to it while it waits for them, in those of an SM. */
-struct gsim_sm_stretch {
-    gsim_u128 compute_q32, memory_q32;
-    uint64_t begins_q32; /* the longer wait when it begins, in times alone */
-    int64_t draws_bytes_per_s, under_way;
 };
 
 /* Kernels of which rates are kept: more at one time are rare, and solved each time. */
@@ -258,11 +293,9 @@ void gsim_sm_part(const struct gsim_sm_room *sm, const struct gsim_sm_kernel *ke
                   struct gsim_sm_alone *alone);
 
 /* Sets crowded_q32 of all kernels, by those that have blocks on SMs (models/gpu/sm_crowd.c). */
-void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
-                        const struct gsim_sm_alone *alone, uint32_t n);
-/* Finds the rates and losses of all kernels; alone: of each that has blocks on SMs. last: of this
- * space, NULL: nothing is kept. */
-void gsim_sm_rates_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
-                        const struct gsim_sm_alone *alone, uint32_t n, struct gsim_sm_last *last);
+void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n);
+/* Finds the rates and losses of all kernels. last: of this space, NULL: nothing is kept. */
+void gsim_sm_rates_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
+                        struct gsim_sm_last *last);
 
 #endif

@@ -61,9 +61,9 @@ struct want {
     int64_t alone_ppm, warp_ppm, all_ppm;
 };
 
-static struct want want_of(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
-                           enum pipe pipe, int64_t blocks) {
+static struct want want_of(const struct gsim_sm_kernel *kernel, enum pipe pipe, int64_t blocks) {
     enum { WARP = 32, QUARTERS = 4 };
+    const struct gsim_sm_alone *alone = &kernel->alone;
     int64_t alone_ppm = pipe == ISSUE ? kernel->busy.issue_ppm : kernel->busy.tensor_ppm;
     int64_t warps = alone->per_sm * alone->need.threads / (WARP * QUARTERS);
     return (struct want){alone_ppm, alone_ppm / (warps > 1 ? warps : 1),
@@ -73,6 +73,9 @@ static struct want want_of(const struct gsim_sm_kernel *kernel, const struct gsi
 /* Times as long. Of blocks that the kernel has here beyond those alone half are older, in the mean,
  * and have at most half of the free slots. */
 static uint64_t longer_q32(const struct want *want, int64_t taken_ppm) {
+    bool has_all = want->all_ppm <= want->alone_ppm && want->all_ppm <= GSIM_PPM;
+    if (want->alone_ppm == 0 || (taken_ppm == 0 && has_all)) /* most kernels */
+        return GSIM_RATE_ONE;
     int64_t free_ppm = GSIM_PPM - taken_ppm;
     int64_t own_ppm = want->all_ppm > want->alone_ppm ? (want->all_ppm - want->alone_ppm) / 2 : 0;
     int64_t older_ppm = taken_ppm + (own_ppm < free_ppm / 2 ? own_ppm : free_ppm / 2);
@@ -92,29 +95,35 @@ struct spot {
     uint64_t done_q32; /* by its blocks here, in the time that one takes alone */
 };
 
+/* What it does or takes in the time that it takes alone. */
+static uint64_t in_time(int64_t all, uint64_t longer_q32) {
+    if (longer_q32 == GSIM_RATE_ONE)
+        return (uint64_t)all;
+    return (uint64_t)(((gsim_u128)(uint64_t)all << 32) / longer_q32);
+}
+
 /* What older kernels leave of an SM is never nothing. */
-static struct spot look_at(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
-                           uint64_t before_ppms, uint8_t blocks) {
+static struct spot look_at(const struct gsim_sm_kernel *kernel, uint64_t before_ppms,
+                           uint8_t blocks) {
     struct spot out = {.blocks = blocks, .before_ppms = before_ppms, .longer_q32 = GSIM_RATE_ONE};
     struct want want[PIPES];
     for (int pipe = 0; pipe < PIPES; pipe++) {
-        want[pipe] = want_of(kernel, alone, (enum pipe)pipe, blocks);
+        want[pipe] = want_of(kernel, (enum pipe)pipe, blocks);
         out.longer_q32 +=
             longer_q32(&want[pipe], ppm_of(before_ppms, (enum pipe)pipe)) - GSIM_RATE_ONE;
     }
     for (int pipe = 0; pipe < PIPES; pipe++) {
-        gsim_u128 takes = ((gsim_u128)(uint64_t)want[pipe].all_ppm << 32) / out.longer_q32;
+        uint64_t takes = in_time(want[pipe].all_ppm, out.longer_q32);
         uint32_t most = (uint32_t)GSIM_PPM - 1 - ppm_of(before_ppms, (enum pipe)pipe);
         out.takes_ppms |= (uint64_t)(takes < most ? (uint32_t)takes : most) << BITS_OF_PIPE * pipe;
     }
-    out.done_q32 = (uint64_t)(((gsim_u128)blocks << 64) / out.longer_q32);
+    out.done_q32 = in_time((int64_t)blocks << 32, out.longer_q32);
     return out;
 }
 
 /* A kernel of which all blocks are there is over with the slowest of them; else blocks follow where
  * others end. */
-static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
-                      struct areas *areas) {
+static uint64_t crowd(const struct gsim_sm_kernel *kernel, struct areas *areas) {
     const struct gsim_sm_held *held = kernel->held;
     struct spot spot = {.blocks = 0};
     uint64_t all = 0, most = GSIM_RATE_ONE;
@@ -124,7 +133,7 @@ static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_
         if (blocks == 0)
             continue;
         if (blocks != spot.blocks || area->taken_ppms != spot.before_ppms) {
-            spot = look_at(kernel, alone, area->taken_ppms, blocks);
+            spot = look_at(kernel, area->taken_ppms, blocks);
             most = spot.longer_q32 > most ? spot.longer_q32 : most;
         }
         area->taken_ppms += spot.takes_ppms;
@@ -147,7 +156,7 @@ static void find_areas(const struct gsim_sm_kernel *kernels, const struct line *
 }
 
 void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
-                        const struct gsim_sm_alone *alone, uint32_t n) {
+                        uint32_t n) {
     struct areas areas;
     struct line line;
     line.n = 0;
@@ -160,7 +169,7 @@ void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *k
         find_areas(kernels, &line, space->sms, &areas);
     for (uint32_t i = 0; i < line.n; i++) {
         uint16_t number = line.number[i];
-        uint64_t longer = crowd(&kernels[number], &alone[number], &areas);
+        uint64_t longer = crowd(&kernels[number], &areas);
         kernels[number].crowded_q32 = longer > GSIM_RATE_ONE ? longer : GSIM_RATE_ONE;
     }
 }

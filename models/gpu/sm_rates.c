@@ -171,8 +171,8 @@ static int64_t keeps_pace(const struct gsim_sm_kernel *kernel, const struct gsim
 }
 
 static struct gsim_sm_stretch undisturbed(const struct gsim_space *space,
-                                          const struct gsim_sm_kernel *kernel,
-                                          const struct gsim_sm_alone *alone) {
+                                          const struct gsim_sm_kernel *kernel) {
+    const struct gsim_sm_alone *alone = &kernel->alone;
     struct gsim_sm_stretch out = on_sms(space, kernel, alone, keeps_pace(kernel, alone));
     if (gsim_rarely(kernel->small_l1_ppm > 0))
         lose_l1(kernel, &out);
@@ -192,7 +192,8 @@ static gsim_u128 in_whole_waves(const struct gsim_sm_kernel *kernel,
 
 struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
                                          const struct gsim_sm_kernel *kernel, uint32_t slip_ppm) {
-    struct gsim_sm_alone alone = gsim_sm_alone_of(space, kernel);
+    struct gsim_sm_alone alone =
+        kernel->is_alone_known ? kernel->alone : gsim_sm_alone_of(space, kernel);
     gsim_u128 most = ((gsim_u128)(uint64_t)(GSIM_PPM + slip_ppm)) << 32; /* of GSIM_PPM parts */
     int64_t low = 1, high = (alone.at_once + alone.per_sm - 1) / alone.per_sm;
     while (slip_ppm > 0 && low < high) {
@@ -237,8 +238,8 @@ static gsim_u128 memory_at_highest(const struct gsim_sm_kernel *kernel) {
 
 /* One clock for all: what draws more than the limit lowers it for kernels beside it, too, and so
  * does a kernel that the GPU runs at less than its highest clock. */
-static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
-                        struct gsim_sm_stretch *here) {
+static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
+                        uint32_t n) {
     gsim_u128 power_uw = 0, memory_uw = 0;
     uint64_t highest = (uint64_t)GSIM_PPM;
     bool is_lowered = false;
@@ -256,8 +257,9 @@ static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *k
     for (uint32_t i = 0; i < n; i++) {
         if (kernels[i].rate_q32 == 0)
             continue;
-        here[i].compute_q32 = here[i].compute_q32 * clock_alone(&kernels[i]) / clock;
-        kernels[i].rate_q32 = rate_of(&kernels[i], &here[i]);
+        struct gsim_sm_stretch *here = &kernels[i].here;
+        here->compute_q32 = here->compute_q32 * clock_alone(&kernels[i]) / clock;
+        kernels[i].rate_q32 = rate_of(&kernels[i], here);
     }
 }
 
@@ -298,36 +300,36 @@ static uint64_t load_beside(const struct gsim_space *space, struct loaders *load
 }
 
 /* Kernels begin later than alone, where others have pushed what they begin with out of L2. */
-static void begin_later(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
-                        uint32_t n, struct loaders *loaders, struct gsim_sm_stretch *here) {
+static void begin_later(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
+                        struct loaders *loaders) {
     for (uint32_t i = 0; i < n; i++) {
         int64_t alone_ns = (int64_t)gsim_work_to_ns(kernels[i].all);
         if (kernels[i].held->pace == 0 || kernels[i].first_loads.misses_ppm == 0 || alone_ns == 0)
             continue;
         int64_t ns = gsim_first_loads_longer_ns(space->profile, kernels[i].first_loads,
                                                 load_beside(space, loaders, i));
-        here[i].begins_q32 = (uint64_t)ns * GSIM_RATE_ONE / (uint64_t)alone_ns;
+        kernels[i].here.begins_q32 = (uint64_t)ns * GSIM_RATE_ONE / (uint64_t)alone_ns;
     }
 }
 
 /* Loads take longer while several kernels load. */
-static void share_memory(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
-                         uint32_t n, struct gsim_sm_stretch *here) {
+static void share_memory(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
+                         uint32_t n) {
     struct loaders loaders;
     loaders.n = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (kernels[i].held->pace == 0 || here[i].draws_bytes_per_s == 0)
+        if (kernels[i].held->pace == 0 || kernels[i].here.draws_bytes_per_s == 0)
             continue;
-        loaders.loader[loaders.n] = loader_of(&kernels[i], &here[i]);
+        loaders.loader[loaders.n] = loader_of(&kernels[i], &kernels[i].here);
         loaders.number[loaders.n++] = (uint16_t)i;
     }
     gsim_memory_queue_solve(space, loaders.loader, loaders.n);
     for (uint32_t i = 0; i < loaders.n; i++) {
-        uint16_t number = loaders.number[i];
+        struct gsim_sm_kernel *kernel = &kernels[loaders.number[i]];
         if (loaders.loader[i].longer_q32 > GSIM_RATE_ONE)
-            wait_longer(&kernels[number], loaders.loader[i].longer_q32, &here[number]);
+            wait_longer(kernel, loaders.loader[i].longer_q32, &kernel->here);
     }
-    begin_later(space, kernels, n, &loaders, here);
+    begin_later(space, kernels, n, &loaders);
 }
 
 /* The part of its time here that the kernel needs beyond this one of its time alone. */
@@ -339,8 +341,8 @@ static uint32_t lost_ppm(const struct gsim_sm_kernel *kernel, gsim_u128 compute_
     return ppm < GSIM_PPM ? (uint32_t)ppm : (uint32_t)GSIM_PPM;
 }
 
-static void find_losses(struct gsim_sm_kernel *kernel, const struct gsim_sm_stretch *undisturbed,
-                        const struct gsim_sm_stretch *here) {
+static void find_losses(struct gsim_sm_kernel *kernel) {
+    const struct gsim_sm_stretch *undisturbed = &kernel->undisturbed, *here = &kernel->here;
     gsim_u128 compute_q32 =
         undisturbed->compute_q32 > GSIM_RATE_ONE ? undisturbed->compute_q32 : GSIM_RATE_ONE;
     kernel->lost.sms_ppm =
@@ -436,45 +438,45 @@ static const struct gsim_sm_stretch *stretch_of(const struct gsim_sm_last *last,
 
 /* In their order; last->n says how many are kept by now. */
 static void keep(struct gsim_sm_last *last, const struct gsim_sm_asked *asked,
-                 const struct gsim_sm_stretch *stretch, const struct gsim_sm_kernel *kernel) {
+                 const struct gsim_sm_kernel *kernel) {
     last->asked[last->n] = *asked;
-    last->stretch[last->n] = *stretch;
+    last->stretch[last->n] = kernel->undisturbed;
     last->rate_q32[last->n] = kernel->rate_q32;
     last->lost[last->n++] = kernel->lost;
 }
 
 /* asked: of those that run; last, asked NULL: nothing is kept. */
-static void find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
-                 const struct gsim_sm_alone *alone, uint32_t n, const struct gsim_sm_asked *asked,
-                 struct gsim_sm_last *last) {
-    struct gsim_sm_stretch stretch[GSIM_ARRAY_KERNELS_MAX], here[GSIM_ARRAY_KERNELS_MAX];
+static void find(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
+                 const struct gsim_sm_asked *asked, struct gsim_sm_last *last) {
     for (uint32_t i = 0, at = 0; i < n; i++) {
-        if (kernels[i].held->pace == 0)
+        struct gsim_sm_kernel *kernel = &kernels[i];
+        if (kernel->held->pace == 0)
             continue;
         const struct gsim_sm_stretch *known = last ? stretch_of(last, &asked[at++]) : NULL;
-        here[i] = stretch[i] = known ? *known : undisturbed(space, &kernels[i], &alone[i]);
+        kernel->here = kernel->undisturbed = known ? *known : undisturbed(space, kernel);
     }
-    share_memory(space, kernels, n, here);
+    share_memory(space, kernels, n);
     for (uint32_t i = 0; i < n; i++)
-        kernels[i].rate_q32 = kernels[i].held->pace > 0 ? rate_of(&kernels[i], &here[i]) : 0;
-    share_power(space, kernels, n, here);
+        kernels[i].rate_q32 =
+            kernels[i].held->pace > 0 ? rate_of(&kernels[i], &kernels[i].here) : 0;
+    share_power(space, kernels, n);
     if (last)
         last->n = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (kernels[i].held->pace == 0)
             continue;
-        find_losses(&kernels[i], &stretch[i], &here[i]);
+        find_losses(&kernels[i]);
         if (last)
-            keep(last, &asked[last->n], &stretch[i], &kernels[i]);
+            keep(last, &asked[last->n], &kernels[i]);
     }
 }
 
-void gsim_sm_rates_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
-                        const struct gsim_sm_alone *alone, uint32_t n, struct gsim_sm_last *last) {
+void gsim_sm_rates_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
+                        struct gsim_sm_last *last) {
     struct gsim_sm_asked asked[GSIM_SM_LAST_MOST];
     uint32_t n_asked = last ? ask(kernels, n, asked) : GSIM_SM_LAST_MOST + 1;
     if (n_asked > GSIM_SM_LAST_MOST) {
-        find(space, kernels, alone, n, NULL, NULL);
+        find(space, kernels, n, NULL, NULL);
         return;
     }
     if (!is_of(last, space))
@@ -482,5 +484,5 @@ void gsim_sm_rates_find(const struct gsim_space *space, struct gsim_sm_kernel *k
     if (are_last(last, asked, n_asked))
         answer_as_last(last, kernels, n);
     else
-        find(space, kernels, alone, n, asked, last);
+        find(space, kernels, n, asked, last);
 }

@@ -22,7 +22,6 @@ static const struct gsim_profile device = {.value = {[GSIM_KEY_SMS] = SMS,
 struct setup {
     struct gsim_sm_held held[3];
     struct gsim_sm_kernel kernel[3];
-    struct gsim_sm_alone alone[3];
 };
 
 /* A kernel with a block of 128 threads on each SM, one warp a quarter, that arrived as the number
@@ -43,8 +42,8 @@ static void add(struct setup *setup, uint32_t i, uint32_t issue_percent, uint32_
 static void find(struct setup *setup, uint32_t n) {
     struct gsim_space space = gsim_space_of_device(&device);
     for (uint32_t i = 0; i < n; i++)
-        setup->alone[i] = gsim_sm_alone_of(&space, &setup->kernel[i]);
-    gsim_sm_crowd_find(&space, setup->kernel, setup->alone, n);
+        setup->kernel[i].alone = gsim_sm_alone_of(&space, &setup->kernel[i]);
+    gsim_sm_crowd_find(&space, setup->kernel, n);
 }
 
 static void expect(const struct setup *setup, uint32_t i, int64_t milli) {
