@@ -38,6 +38,9 @@ enum gsim_status gsim_timeline_add(struct gsim_timeline *timeline,
                          "'%.64s' begins or lasts past the end of the clock, or lasts less than "
                          "nothing",
                          name);
+    if (length == 0 && record->what >= GSIM_TIMELINE_KERNEL)
+        return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, record->line,
+                         "a kernel, copy or set without a name, which its row of a program has");
     enum gsim_status status = check_gpu(timeline, record);
     if (status != GSIM_OK)
         return status;
