@@ -207,17 +207,15 @@ static enum gsim_status take_needs(struct gsim_app_reader *r, struct gsim_app_ke
     return status;
 }
 
-/* Registers of 4 bytes, of which a thread has 255 at most (CUDA C++ programming guide, technical
- * specifications of compute capabilities 5.0 to 12.0). */
 static enum gsim_status take_blocks(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
-    enum { REGISTER_BYTES = 4, THREADS_MOST = 1 << 16, REGISTERS_MOST = 255 };
+    enum { REGISTER_BYTES = 4 };
     int64_t registers = 0;
     enum gsim_status status =
-        gsim_app_take_number(r, BLOCKS, 1, 1, INT64_C(1) << 48, &kernel->blocks);
+        gsim_app_take_number(r, BLOCKS, 1, 1, GSIM_APP_MOST_BLOCKS, &kernel->blocks);
     if (status == GSIM_OK)
-        status = gsim_app_take_number(r, THREADS, 1, 1, THREADS_MOST, &kernel->threads);
+        status = gsim_app_take_number(r, THREADS, 1, 1, GSIM_APP_MOST_THREADS, &kernel->threads);
     if (status == GSIM_OK)
-        status = gsim_app_take_number(r, REGISTERS, 1, 0, REGISTERS_MOST, &registers);
+        status = gsim_app_take_number(r, REGISTERS, 1, 0, GSIM_APP_MOST_REGISTERS, &registers);
     if (status != GSIM_OK || !r->cell[REGISTERS])
         return status;
     if (r->cell[REGISTERS_KIB] || kernel->threads == 0)

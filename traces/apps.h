@@ -51,6 +51,11 @@
 #include "sim/api/app.h"
 #include "traces/input.h"
 
+/* Of a kernel. A thread has 255 registers at most (CUDA C++ programming guide, technical
+ * specifications of compute capabilities 5.0 to 12.0). */
+enum { GSIM_APP_MOST_THREADS = 1 << 16, GSIM_APP_MOST_REGISTERS = 255 };
+#define GSIM_APP_MOST_BLOCKS (INT64_C(1) << 48)
+
 enum gsim_status gsim_app_read(struct gsim_input *input, struct gsim_arena *arena,
                                struct gsim_app *out, struct gsim_log *log);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The records of a timeline, as its readers add them. */
 #include "gsim/units.h"
+#include "traces/apps.h"
 #include "traces/timeline.h"
 
 enum gsim_status gsim_timeline_init(struct gsim_timeline *timeline, const char *path,
@@ -38,6 +39,15 @@ enum gsim_status gsim_timeline_add(struct gsim_timeline *timeline,
                          "'%.64s' begins or lasts past the end of the clock, or lasts less than "
                          "nothing",
                          name);
+    if (length == 0 && record->what >= GSIM_TIMELINE_KERNEL)
+        return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, record->line,
+                         "a kernel, copy or set without a name, which its row of a program has");
+    if (record->blocks > GSIM_APP_MOST_BLOCKS || record->threads > GSIM_APP_MOST_THREADS ||
+        record->registers > GSIM_APP_MOST_REGISTERS)
+        return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, record->line,
+                         "'%.64s' has more blocks, threads of a block or registers of a thread "
+                         "than a kernel can have (%d threads, %d registers)",
+                         name, GSIM_APP_MOST_THREADS, GSIM_APP_MOST_REGISTERS);
     enum gsim_status status = check_gpu(timeline, record);
     if (status != GSIM_OK)
         return status;

@@ -35,6 +35,11 @@ static bool has_durations(const struct gsim_trace *trace) {
     return !is_described;
 }
 
+bool gsim_trace_is_writable(const struct gsim_trace *trace, uint32_t job) {
+    uint32_t share = gsim_trace_share(trace, job);
+    return share == GSIM_PPM || (share > 0 && gsim_trace_gpus(trace, job) == 1);
+}
+
 static void put_row(const struct gsim_trace *trace, uint32_t job, bool has_duration, FILE *out) {
     char cell[GSIM_MAX_FIELD_BYTES + 1];
     gsim_csv_put(gsim_trace_id(trace, job), out);
@@ -52,16 +57,14 @@ static void put_row(const struct gsim_trace *trace, uint32_t job, bool has_durat
     for (int c = 0; c < GSIM_COL_COUNT; c++) {
         if (!trace->column[c] || c == GSIM_COL_SHARE_PPM)
             continue;
-        gsim_cell_format(trace, (enum gsim_column)c, trace->column[c][job], cell, sizeof cell);
+        int64_t value = trace->column[c][job];
+        if (c == GSIM_COL_AFTER && value >= 0 && !gsim_trace_is_writable(trace, (uint32_t)value))
+            value = -1; /* that job is left out */
+        gsim_cell_format(trace, (enum gsim_column)c, value, cell, sizeof cell);
         fputc(',', out);
         gsim_csv_put(cell, out);
     }
     fputc('\n', out);
-}
-
-bool gsim_trace_is_writable(const struct gsim_trace *trace, uint32_t job) {
-    uint32_t share = gsim_trace_share(trace, job);
-    return share == GSIM_PPM || (share > 0 && gsim_trace_gpus(trace, job) == 1);
 }
 
 /* Writes the assumptions, which a run of the file has to report as well. */
@@ -83,5 +86,6 @@ void gsim_trace_write(const struct gsim_trace *trace, FILE *out) {
             fprintf(out, ",%s", gsim_columns[c].name);
     fputc('\n', out);
     for (uint32_t job = 0; job < trace->n_jobs; job++)
-        put_row(trace, job, has_duration, out);
+        if (gsim_trace_is_writable(trace, job))
+            put_row(trace, job, has_duration, out);
 }

@@ -541,8 +541,7 @@ void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *
                                    arbiter->pager.uvm.copy_bytes_per_s);
     }
     struct gsim_lane_gpu gpu = lane_gpu_of(keeper, lanes);
-    for (uint16_t i = 0; i < lanes->n_lanes; i++)
-        gsim_gpu_lane_plan(&gpu, &lanes->lane[i], now_ns);
+    gsim_gpu_lanes_plan(&gpu, lanes->lane, lanes->n_lanes, now_ns);
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
@@ -590,6 +589,9 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
     lanes->members[place] = member;
     gpu = lane_gpu_of(arbiter, lanes); /* of more members */
     gsim_gpu_lane_join(&gpu, &lanes->lane[member.how.lane], place, now_ns);
+    if (lanes->store.pager && lanes->n_lanes > 1)
+        gsim_gpu_lanes_plan(&gpu, lanes->lane, lanes->n_lanes,
+                            now_ns); /* sweeps of all lanes were cut */
     gsim_side_by_side_forget(&arbiter->solved);
     gsim_gate_look_at_newcomer(lanes, member.how.lane);
     gsim_lanes_choose_anchor(lanes);

@@ -39,6 +39,12 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
 /* Computes next_ns anew, after any change of the lane's members. */
 void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                         int64_t now_ns);
+/* Of all lanes, once waits for pages are other ones than those by which lanes were planned. */
+static inline void gsim_gpu_lanes_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lanes,
+                                       uint16_t n, int64_t now_ns) {
+    for (uint16_t i = 0; i < n; i++)
+        gsim_gpu_lane_plan(gpu, &lanes[i], now_ns);
+}
 /* Makes the change that is due at next_ns. Returns the member that stopped running there, or
  * GSIM_NO_MEMBER. */
 uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane);

@@ -94,7 +94,10 @@ static enum gsim_parse scale_decimal(const struct decimal *d, int64_t scale_i64,
         if (value > INT64_MAX)
             return GSIM_PARSE_RANGE;
     for (; exponent < 0; exponent++) {
-        divisor *= 10;
+        if (divisor > ~(gsim_u128)0 / 10)
+            value /= 10; /* what goes is 10^-18 of the result's last digit, or less */
+        else
+            divisor *= 10;
         if (divisor / scale / 2 > value) /* less than one half */
             return GSIM_PARSE_OK;
     }

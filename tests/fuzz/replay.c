@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay FOLDER COPIES: runs every input of the folder (seeds.sh) as it is, and so many copies that are
  * changed at random, the same ones each time. One TAP line an input; what a sanitizer or an assertion
- * stops has no line, and its name is the last one that was said to begin. */
+ * stops has no line, and its name is the last one that was said to begin. `replay FOLDER COPIES parts`:
+ * each reader (parts.h) takes changed copies of the folder's texts (texts.py). */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/rng.h"
+#include "tests/fuzz/parts.h"
 #include "tests/fuzz/target.h"
 
-enum { MAX_SEEDS = 512, MAX_BYTES = 16384 };
+enum { MAX_SEEDS = 2048, MAX_BYTES = 16384 };
 
 struct seed {
     char name[256];
@@ -127,27 +129,25 @@ static bool run(const struct seed *seed, const char *name, int copy, int *code) 
     return wrong == NULL;
 }
 
-int main(int argc, char **argv) {
-    struct seed *seeds = calloc(MAX_SEEDS + 1, sizeof *seeds);
-    size_t n = argc == 3 && seeds ? read_seeds(argv[1], seeds) : 0;
-    bool is_fine = n > 0 && fuzz_begin();
-    if (!is_fine) {
-        (void)fprintf(stderr, "usage: replay SEEDS COPIES, where SEEDS is a folder with some\n");
-        free(seeds);
-        return 1;
-    }
-    printf("1..%zu\n", n);
+/* The seed in the array's last place becomes a changed copy of another one. */
+static const struct seed *changed_copy(struct seed *seeds, const struct seed *of, size_t n,
+                                       gsl_rng *rng) {
+    struct seed *changed = &seeds[MAX_SEEDS];
+    *changed = *of;
+    for (size_t k = below(rng, 4) + 1; k > 0 && changed->n > 0; k--)
+        change(changed, &seeds[below(rng, n)], rng);
+    return changed;
+}
+
+static bool replay_commands(struct seed *seeds, size_t n, int copies) {
+    bool is_fine = true;
     for (size_t i = 0; i < n; i++) {
         gsl_rng *rng = gsim_rng_stream(1, i, "fuzz");
         int code, ended[5] = {0};
         bool ok = run(&seeds[i], seeds[i].name, 0, &code);
-        for (int copy = 1; ok && copy <= atoi(argv[2]); copy++) {
-            struct seed *changed = &seeds[MAX_SEEDS];
-            *changed = seeds[i];
-            for (size_t k = below(rng, 4) + 1; k > 0 && changed->n > 0; k--)
-                change(changed, &seeds[below(rng, n)], rng);
+        for (int copy = 1; ok && copy <= copies; copy++) {
             int copy_code;
-            ok = run(changed, seeds[i].name, copy, &copy_code);
+            ok = run(changed_copy(seeds, &seeds[i], n, rng), seeds[i].name, copy, &copy_code);
             ended[ok && copy_code > 0 ? copy_code : 0]++;
         }
         gsl_rng_free(rng);
@@ -157,7 +157,59 @@ int main(int argc, char **argv) {
         (void)fflush(stdout);
         is_fine = is_fine && ok;
     }
-    fuzz_end();
+    return is_fine;
+}
+
+/* --- readers alone ------------------------------------------------------------------------------ */
+
+static bool run_part(const struct fuzz_part *part, const struct seed *seed) {
+    const char *wrong = fuzz_part_one(part, (const uint8_t *)seed->bytes, seed->n);
+    if (wrong)
+        printf("# %s, %s: %s\n%.*s\n", part->name, seed->name, wrong, (int)seed->n, seed->bytes);
+    return wrong == NULL;
+}
+
+/* Each reader takes what once broke one, and changed copies of any texts. */
+static bool replay_parts(struct seed *seeds, size_t n, int copies) {
+    bool is_fine = true;
+    for (const struct fuzz_part *part = fuzz_parts; part->name; part++) {
+        gsl_rng *rng = gsim_rng_stream(1, (uint64_t)(part - fuzz_parts), "parts");
+        bool ok = true;
+        for (size_t i = 0; ok && i < n; i++)
+            ok = strncmp(seeds[i].name, "parts-", 6) != 0 || run_part(part, &seeds[i]);
+        for (int copy = 0; ok && copy < copies; copy++)
+            ok = run_part(part, changed_copy(seeds, &seeds[below(rng, n)], n, rng));
+        gsl_rng_free(rng);
+        printf("%s reader %s: %d inputs\n", ok ? "ok" : "not ok", part->name, copies);
+        (void)fflush(stdout);
+        is_fine = is_fine && ok;
+    }
+    return is_fine;
+}
+
+static int count_parts(void) {
+    int n = 0;
+    while (fuzz_parts[n].name)
+        n++;
+    return n;
+}
+
+int main(int argc, char **argv) {
+    struct seed *seeds = calloc(MAX_SEEDS + 1, sizeof *seeds);
+    bool of_parts = argc == 4 && strcmp(argv[3], "parts") == 0;
+    size_t n = (argc == 3 || of_parts) && seeds ? read_seeds(argv[1], seeds) : 0;
+    bool is_fine = n > 0 && (of_parts ? fuzz_parts_begin() : fuzz_begin());
+    if (!is_fine) {
+        (void)fprintf(stderr,
+                      "usage: replay SEEDS COPIES [parts], where SEEDS is a folder with some\n");
+        free(seeds);
+        return 1;
+    }
+    printf("1..%d\n", of_parts ? count_parts() : (int)n);
+    is_fine =
+        of_parts ? replay_parts(seeds, n, atoi(argv[2])) : replay_commands(seeds, n, atoi(argv[2]));
+    if (!of_parts)
+        fuzz_end();
     free(seeds);
     return is_fine ? 0 : 1;
 }

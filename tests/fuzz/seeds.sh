@@ -28,6 +28,7 @@ for cmd in tests/golden/*.cmd; do
     } >"$seed"
 done
 for input in tests/fuzz/corpus/*; do
+    [ -f "$input" ] || continue # the texts of parts
     while IFS= read -r line; do
         case $line in
         '=== '*' '*)

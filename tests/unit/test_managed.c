@@ -4,6 +4,8 @@
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
 
+#include <stdlib.h>
+
 #include "tests/support/runner.h"
 
 static const char header[] = "job_id,submit_s,iterations,gpu_ms,gpus,mem_gib\n";
@@ -178,8 +180,32 @@ static void test_the_column_is_asked_for(void **state) {
     assert_non_null(strstr(f->log.errors[0].text, "mem_gib"));
 }
 
+/* Parts of one GPU run beside each other at its full rate: a's 30 GiB come in while b and c come and go,
+ * and each takes as long as alone, but for a quantum, in which lanes do not see each other's memory. */
+static void test_parts_page_beside_each_other(void **state) {
+    static const char *const managers[] = {"memory=uvm", "memory=lru"};
+    enum { QUANTUM_NS = 2080000 }; /* slice.quantum_ns of an H200 */
+    static const char *const rows[] = {"a,0,3,10,0.25,30\n", "b,0.25,1,90,0.25,9\n",
+                                       "c,0.95,5,10,0.1,9\n"};
+    char all[128];
+    (void)snprintf(all, sizeof all, "%s%s%s", rows[0], rows[1], rows[2]);
+    for (size_t m = 0; m < 2; m++) {
+        struct test_run how = {.policy = "fifo", .sets = WITH(managers[m])};
+        int64_t took_ns[3];
+        for (size_t i = 0; i < 3; i++) {
+            struct gsim_result alone = run(*state, rows[i], how);
+            took_ns[i] = alone.jobs.end_ns[0] - alone.jobs.start_ns[0];
+        }
+        struct gsim_result result = run(*state, all, how);
+        for (size_t i = 0; i < 3; i++)
+            assert_true(llabs(result.jobs.end_ns[i] - result.jobs.start_ns[i] - took_ns[i]) <
+                        QUANTUM_NS);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(test_parts_page_beside_each_other),
         TEST(test_a_gang_is_as_slow_as_its_slowest_gpu),
         TEST(test_a_paused_gang_misses_what_went_on_any_gpu),
         TEST(test_larger_than_its_gpu),

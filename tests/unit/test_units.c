@@ -97,6 +97,13 @@ static void test_exponents(void **state) {
     assert_int_equal(decimal("1.5E-3", GSIM_NS_PER_S, GSIM_PARSE_OK), 1500000);
     assert_int_equal(decimal("0e999999", 1, GSIM_PARSE_OK), 0);
     assert_int_equal(decimal("1e-999999", GSIM_NS_PER_S, GSIM_PARSE_OK), 0);
+    /* powers of ten from the 39th on do not fit 128 bits */
+    assert_int_equal(
+        decimal("111111111111111111111111111111111111e-39", GSIM_NS_PER_S, GSIM_PARSE_OK), 111111);
+    assert_int_equal(
+        decimal("999999999999999999999999999999999999e-45", GSIM_NS_PER_S, GSIM_PARSE_OK), 1);
+    assert_int_equal(
+        decimal("999999999999999999999999999999999999e-180", GSIM_NS_PER_S, GSIM_PARSE_OK), 0);
     (void)decimal("1e19", 1, GSIM_PARSE_RANGE);
     (void)decimal("1e999999", 1, GSIM_PARSE_RANGE);
     (void)decimal("1e", 1, GSIM_PARSE_SYNTAX);

@@ -101,13 +101,14 @@ static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *t
             gsim_plural((int64_t)trace->n_jobs - n_cpu_only - n_parts),
             trace->n_jobs + trace->n_dropped);
     if (n_cpu_only)
-        fprintf(cli->io->err, "gsim: left out %u jobs that ask for no GPU\n", n_cpu_only);
+        fprintf(cli->io->err, "gsim: left out %u job%s without a GPU\n", n_cpu_only,
+                gsim_plural(n_cpu_only));
     if (n_parts)
         fprintf(
             cli->io->err,
-            "gsim: left out %u jobs that ask for more than one GPU, but not for whole ones: the "
-            "native format cannot say that\n",
-            n_parts);
+            "gsim: left out %u job%s with more than one GPU, but not whole ones: the native format "
+            "cannot say that\n",
+            n_parts, gsim_plural(n_parts));
 }
 
 static const struct gsim_profiler *find_profiler(const char *name) {
