@@ -42,16 +42,12 @@ LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 # Warnings take a tenth of the time of a build. They are for builds in which the code is changed (`make LTO=`), and
 # make errors of the check's.
 WARN     = $(if $(or $(WERROR),$(filter %-plain,$(VARIANT))),-Wall -Wextra -Wpedantic -Wconversion -Wshadow) $(if $(WERROR),-Werror)
-<<<<<<< HEAD
-SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all $(SPARED) -fno-omit-frame-pointer $(STRIPPED) -DGSIM_SANITIZED -DGSIM_PARANOID) $(if $(FUZZ),-fsanitize=fuzzer-no-link)
+SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all $(SPARED) -fno-omit-frame-pointer $(STRIPPED) -DGSIM_SANITIZED -DGSIM_PARANOID) \
+           $(if $(FUZZ),$(if $(SAN),-fsanitize=fuzzer-no-link,-fsanitize=undefined -fsanitize-trap=undefined))
 # A pointer that is null, that passes the end of its object or that wraps is found by the address sanitizer as soon as
 # memory is read or written through it. To check the pointer itself as well took a quarter of the time of this build.
-# CASES=all checks pointers too.
-SPARED   = $(if $(filter all,$(CASES)),,-fno-sanitize=null$(comma)object-size$(comma)pointer-overflow)
-=======
-SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer $(STRIPPED) -DGSIM_SANITIZED -DGSIM_PARANOID) \
-           $(if $(FUZZ),$(if $(SAN),-fsanitize=fuzzer-no-link,-fsanitize=undefined -fsanitize-trap=undefined))
->>>>>>> w-fuzz3
+# CASES=all checks pointers too, and so do fuzzers.
+SPARED   = $(if $(FUZZ)$(filter all,$(CASES)),,-fno-sanitize=null$(comma)object-size$(comma)pointer-overflow)
 # clang's sanitizer learns of globals by one function of the program, and not by one of each object: each start read the
 # pages of 190 such functions, which lay all over 16 MB, and took a quarter longer where globals are marked.
 STRIPPED = $(if $(filter clang,$(notdir $(CC))),-fsanitize-address-globals-dead-stripping -fdata-sections)

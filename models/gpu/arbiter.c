@@ -589,9 +589,8 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
     lanes->members[place] = member;
     gpu = lane_gpu_of(arbiter, lanes); /* of more members */
     gsim_gpu_lane_join(&gpu, &lanes->lane[member.how.lane], place, now_ns);
-    if (lanes->store.pager && lanes->n_lanes > 1)
-        gsim_gpu_lanes_plan(&gpu, lanes->lane, lanes->n_lanes,
-                            now_ns); /* sweeps of all lanes were cut */
+    if (lanes->store.pager && lanes->n_lanes > 1) /* sweeps of all lanes were cut */
+        gsim_gpu_lanes_plan(&gpu, lanes->lane, lanes->n_lanes, now_ns);
     gsim_side_by_side_forget(&arbiter->solved);
     gsim_gate_look_at_newcomer(lanes, member.how.lane);
     gsim_lanes_choose_anchor(lanes);
