@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include "sim/app/drive/cutting.h"
 
 #include <string.h>
