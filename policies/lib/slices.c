@@ -363,6 +363,8 @@ struct pass {
     bool is_noted; /* a gang that lacks GPUs even by force speaks for its line */
     bool is_counted; /* a trial with too few idle GPUs fails, and changes nothing */
     int64_t unforced_rank; /* jobs of this rank are tried nevertheless; INT64_MIN: none */
+    uint32_t
+        most_idle; /* of the GPUs of any node; UINT32_MAX: not counted since a job was placed */
 };
 
 /* Jobs on the job's home give way to it first. */
@@ -385,6 +387,7 @@ static void begin_placing(struct gsim_slices *slices, const struct gsim_ctx *ctx
     pass->is_counted = pass->misfits.is_size_by_wish &&
                        gsim_misfits_need_idle(ctx->view, slices->rule) &&
                        !gsim_misfits_trial_matters(slices->rule);
+    pass->most_idle = UINT32_MAX;
     for (uint32_t l = 0; l < slices->waiting.n; l++)
         slices->waiting.line[l].unplaced = UINT32_MAX;
 }
@@ -437,15 +440,23 @@ static bool is_unforced(const struct gsim_slices *slices, const struct gsim_ctx 
            gsim_wish_lines_rank(&slices->waiting, slot) != pass->unforced_rank;
 }
 
+static uint32_t most_idle(const struct gsim_view *view) {
+    uint32_t most = 0;
+    for (uint32_t node = 0; node < view->cluster.n_nodes; node++) {
+        uint32_t idle = gsim_node_idle_gpus(view, node);
+        most = idle > most ? idle : most;
+    }
+    return most;
+}
+
 /* Whether some node has enough idle GPUs: no job has to give way there, but memory may lack. */
-static bool has_idle_node(const struct gsim_ctx *ctx, gsim_slot slot) {
+static bool has_idle_node(const struct gsim_ctx *ctx, struct pass *pass, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
-    bool has = false;
     if (view->pool.is_used || view->cluster.n_idle_gpus < view->jobs.gpus[slot])
         return false;
-    for (uint32_t node = 0; node < view->cluster.n_nodes && !has; node++)
-        has = gsim_node_idle_gpus(view, node) >= view->jobs.gpus[slot];
-    return has;
+    if (pass->most_idle == UINT32_MAX)
+        pass->most_idle = most_idle(view);
+    return pass->most_idle >= view->jobs.gpus[slot];
 }
 
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
@@ -464,7 +475,7 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         begin_placing(slices, ctx, pass);
         return true;
     }
-    if (pass->is_ample || (!could && !has_idle_node(ctx, slot)))
+    if (pass->is_ample || (!could && !has_idle_node(ctx, pass, slot)))
         note_unforced(slices, ctx, pass, slot);
     return false;
 }
@@ -656,6 +667,7 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
         }
         if (is_placed || try_force(slices, ctx, plan, &pass, slot)) {
             has_placed = true;
+            pass.most_idle = UINT32_MAX;
             leave_pass(slices, ctx, slot);
         } else if (is_impatient(slices, ctx, slot)) {
             break;

@@ -18,7 +18,7 @@ enum { TEST_FEWER = 1 };
 #ifdef GSIM_ALL_CASES
 enum { TEST_FEWER_DRAWN = TEST_FEWER };
 #else
-enum { TEST_FEWER_DRAWN = TEST_FEWER > 1 ? 30 : 6 };
+enum { TEST_FEWER_DRAWN = TEST_FEWER > 1 ? 20 : 6 };
 #endif
 /* Where random numbers are repeated only for a narrower bound, or for more cases of a comparison that each
  * case makes whole, a quarter of them is played, and a bound that follows from their number is wider by
