@@ -51,6 +51,19 @@ changed "hours that a job did not hold" "UPDATE job SET held_ns = held_ns + 1 WH
 changed "hours of a job that never started" "UPDATE job SET end_ns = NULL, start_ns = NULL WHERE job = 3; UPDATE run SET completed = completed - 1, unfinished = 1" "job '.*' held GPUs, and never started"
 changed "GPU time that no job had" "UPDATE gpu SET busy_ns = busy_ns - 1000000000 WHERE gpu = 2" "gpu_busy=.*, and its GPUs have"
 
+# --- what a jobs.csv says of hours, alone and beside others; files of older programs do not say it
+held() { # by how many seconds more: the last column of the fourth job
+    awk -F, -v OFS=, -v more="$1" 'NR == 5 { $NF = sprintf("%.9f", $NF + more) } 1' "$tmp/srtf.csv" >"$tmp/held.csv"
+}
+held 1
+expect "hours of which the database has fewer" 1 "held.csv: run 1 (srtf): line 5: held_s of job '.*' is [0-9]*, and [0-9]* in the file" "$gsim" check "$tmp/srtf.db" "$tmp/held.csv"
+expect "hours that GPUs were not held for" 1 "jobs held GPUs for .* s, and GPUs were held for" "$gsim" check "$tmp/srtf.json" "$tmp/held.csv"
+held 1e8
+expect "more hours than all GPUs have" 1 "job '.*' held more than all GPUs for the time" "$gsim" check "$tmp/srtf.json" "$tmp/held.csv"
+sed 's/,[^,]*$//' "$tmp/srtf.csv" >"$tmp/older.csv"
+expect "jobs without that column" 0 "^3 files" "$gsim" check "$tmp/srtf.db" "$tmp/srtf.json" "$tmp/older.csv"
+expect "before files that have it" 0 "^2 files" "$gsim" check "$tmp/older.csv" "$tmp/srtf.csv"
+
 # --- files of different runs, and timelines
 expect "another run's jobs" 1 "srtf.csv: .*in the file before it" "$gsim" check "$tmp/gandiva.db" "$tmp/srtf.csv"
 expect "another run's summary" 1 "srtf.json: .*in the file before it" "$gsim" check "$tmp/gandiva.db" "$tmp/srtf.json"

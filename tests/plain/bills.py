@@ -84,7 +84,7 @@ def run(gsim, policy, setup, seed, folder):
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip()[:200])
     with open(os.path.join(folder, "jobs.csv")) as table:
-        jobs = [{name: ns(row[f"{name}_s"]) for name in ("submit", "start", "end", "wait", "service")}
+        jobs = [{name: ns(row[f"{name}_s"]) for name in ("submit", "start", "end", "wait", "service", "held")}
                 | {"gpus": int(row["gpus"]), "id": row["job_id"], "declined": row.get("declined") == "1"} for row in csv.DictReader(table)]
     if not timeline:
         return json.loads(done.stdout), jobs, []
@@ -258,6 +258,13 @@ def of_users(policy, first, its, told):
     return breaks
 
 
+def of_rows(policy, jobs, it):
+    """What differs in the hours that rows of jobs say; shared GPUs are divided into parts of ns."""
+    plain = {job["id"]: it["of_job"].get(job["id"], 0) for job in jobs}
+    return [f"{policy}: {job['id']} held {job['held']} ns by its row, plainly {plain[job['id']] * 3.6e12:.1f}" for job in jobs
+            if abs(job["held"] - plain[job["id"]] * 3.6e12) > 1 + 1e-9 * job["held"]]
+
+
 def of_sum(policy, bills, its):
     """Hours of all users, idle ones and those of nodes that were down are all that there were."""
     whole, users = sum(b["all"] for b in bills), sum(user["hours"] for one in its for user in one.values())
@@ -272,7 +279,7 @@ def differences(gsim, seed, policies, folder):
     if setup[5]:
         write_cluster(setup, folder)
     seeds = (1, 2) if "--mtbf" in setup[3] else (1,)
-    bills, its = {}, {}
+    bills, its, breaks = {}, {}, []
     for policy in policies:
         is_its_own = policy in ITS_OWN
         for number in seeds:
@@ -281,6 +288,7 @@ def differences(gsim, seed, policies, folder):
             except RuntimeError as error:
                 return [f"{policy} ended with {error}"]
             it = bill(result, jobs, events, setup, is_its_own)
+            breaks += of_rows(policy, jobs, it)
             bills.setdefault(policy, []).append(it)
             its.setdefault(policy, []).append(users(jobs, it, setup))
     done = subprocess.run([gsim, "report", "runs.db", "--price", str(PRICE), "--quiet", "-o", "page.html"], cwd=folder, capture_output=True, text=True,
@@ -289,7 +297,6 @@ def differences(gsim, seed, policies, folder):
         return [f"the report ended with {done.stderr.strip()[:200]}"]
     with open(os.path.join(folder, "page.html")) as file:
         page = file.read()
-    breaks = []
     for policy in policies:
         breaks += of_sum(policy, bills[policy], its[policy])
         row = next((row for row in titled(page, "GPU hours") if row["policy"] == policy), None)

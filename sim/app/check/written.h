@@ -36,7 +36,7 @@ enum gsim_written_column {
     GSIM_WRITTEN_STALL,
     GSIM_WRITTEN_DECLINED,
     GSIM_WRITTEN_JCT, /* written in jobs.csv only; -1: not given */
-    GSIM_WRITTEN_HELD, /* in databases only; likewise */
+    GSIM_WRITTEN_HELD, /* not in a jobs.csv of an older program; likewise */
     GSIM_WRITTEN_COLUMNS
 };
 
