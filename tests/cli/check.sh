@@ -47,6 +47,7 @@ changed "a share above one" "UPDATE run SET gpu_down = 1.7" "gpu_down=1.7 is not
 changed "a number that is not finite" "UPDATE run SET rho_max = 9e999" "rho_max is not finite"
 changed "quantiles out of order" "UPDATE run SET jct_p50_s = jct_p99_s + 1" "jct_p50_s=.* is above jct_p95_s"
 changed "a GPU held for longer than the run" "UPDATE gpu SET busy_ns = busy_ns * 100 WHERE gpu = 2" "GPU 2 was held for longer than the run"
+changed "a node that was down for none of the GPU time" "UPDATE gpu SET down_ns = 1000000000 WHERE gpu = 2" "gpu_down=0, and its GPUs have\|GPU 2 was held and down"
 changed "hours that a job did not hold" "UPDATE job SET held_ns = held_ns + 1 WHERE job = 3" "job '.*' held another GPU time than its time on GPUs"
 changed "hours of a job that never started" "UPDATE job SET end_ns = NULL, start_ns = NULL WHERE job = 3; UPDATE run SET completed = completed - 1, unfinished = 1" "job '.*' held GPUs, and never started"
 changed "GPU time that no job had" "UPDATE gpu SET busy_ns = busy_ns - 1000000000 WHERE gpu = 2" "gpu_busy=.*, and its GPUs have"

@@ -262,15 +262,36 @@ static enum gsim_status hold_held(struct gsim_written *w) {
     return GSIM_OK;
 }
 
+/* No GPU is held while its node is down. */
+static const char *broken_gpu(const struct gsim_written *w, uint32_t gpu) {
+    double makespan_s = w->number[GSIM_WRITTEN_makespan_s];
+    double busy_s = (double)w->gpus[gpu].busy_ns / 1e9, down_s = (double)w->gpus[gpu].down_ns / 1e9;
+    if (down_s < 0 || gsim_written_is_more(down_s, makespan_s))
+        return "was down for less than no time, or longer than the run";
+    if (w->number[GSIM_WRITTEN_unfinished] > 0)
+        return NULL;
+    if (gsim_written_is_more(busy_s, makespan_s))
+        return "was held for longer than the run";
+    return gsim_written_is_more(busy_s + down_s, makespan_s)
+               ? "was held and down for longer than the run"
+               : NULL;
+}
+
 /* GPU time: what the GPUs say, and the share of it. */
 static enum gsim_status hold_gpus(struct gsim_written *w) {
-    double busy_s = 0, makespan_s = w->number[GSIM_WRITTEN_makespan_s];
+    double busy_s = 0, down_s = 0, makespan_s = w->number[GSIM_WRITTEN_makespan_s];
     for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++) {
+        const char *why = broken_gpu(w, gpu);
         busy_s += (double)w->gpus[gpu].busy_ns / 1e9;
-        if (gsim_written_is_more((double)w->gpus[gpu].busy_ns / 1e9, makespan_s) &&
-            !(w->number[GSIM_WRITTEN_unfinished] > 0))
-            return gsim_written_broken(w, "GPU %u was held for longer than the run", gpu);
+        down_s += (double)w->gpus[gpu].down_ns / 1e9;
+        if (why)
+            return gsim_written_broken(w, "GPU %u %s", gpu, why);
     }
+    if (makespan_s > 0 && w->n_gpus > 0 &&
+        differs(w->number[GSIM_WRITTEN_gpu_down], down_s / makespan_s / w->n_gpus))
+        return gsim_written_broken(w, "gpu_down=%.12g, and its GPUs have %.12g",
+                                   w->number[GSIM_WRITTEN_gpu_down],
+                                   down_s / makespan_s / w->n_gpus);
     if (!(makespan_s > 0) || w->number[GSIM_WRITTEN_unfinished] > 0 || w->n_gpus == 0)
         return GSIM_OK;
     /* a part of a GPU is held for parts of ns, which the GPU's own time lacks */
