@@ -227,7 +227,7 @@ static gsim_i128 gpu_busy_ppm_ns(const struct gsim_metrics *m, uint32_t gpu) {
     return (gsim_i128)m->gpu_busy_ns[gpu] * GSIM_PPM + m->gpu_busy_ppm_ns[gpu];
 }
 
-static uint32_t gpus_of(const struct gsim_cluster *cluster, uint32_t node) {
+static uint32_t gpus_of_node(const struct gsim_cluster *cluster, uint32_t node) {
     return cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
 }
 
@@ -250,7 +250,8 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     double gpu_ns = (double)span * (double)core->cluster.n_gpus;
     gsim_i128 down_ns = 0;
     for (uint32_t node = 0; node < core->cluster.n_nodes; node++)
-        down_ns += (gsim_i128)gsim_failures_down_ns(core, node) * gpus_of(&core->cluster, node);
+        down_ns +=
+            (gsim_i128)gsim_failures_down_ns(core, node) * gpus_of_node(&core->cluster, node);
     s->gpu_down = span > 0 ? (double)down_ns / gpu_ns : (double)NAN;
     s->lost_s = gsim_sum_seconds(m->lost_ppm_ns / GSIM_PPM);
     s->fragmented = has_nodes ? (double)m->unused_at_end.fragmented_ns / gpu_ns : (double)NAN;
