@@ -96,7 +96,7 @@ LINK_GSIM = $(CC) $(CODEGEN) $(LTO) $(PLACE) $(SEALED) -o $@ $(filter %.o %.a,$^
 TOGETHER = $(addprefix sim/,api base calibrate core exec site study) $(addprefix models/,gpu hardware jobs links memory) traces \
            $(addprefix sim/app/,apart check cli compare drive figures identity live manual plan results setup sweep tables validate workload) \
            $(addprefix policies/,adaptdl antman elasticflow gandiva gang_rr gavel kueue lib lucid muri shockwave slurm synergy tgs themis tiresias)
-ALONE    = $(addprefix sim/base/,eventq ini sort team units) \
+ALONE    = $(addprefix sim/base/,decimal eventq ini sort team units) \
            $(addprefix models/gpu/,$(MODELS_APART) alone arbiter atoms fast_forward gate lane memory_queue program_alone rotation shared_sms slice_log \
                sm_array sm_rates space turn_memory) \
            $(addprefix traces/,$(READERS) app_calls apps by_model estimate free_texts gavel goodput gpu_mem helios input json known_jobs kube \

@@ -34,20 +34,20 @@ SELECT r.label AS "policy", count(*) AS "traces", humane(avg(r.jct_mean_s)) AS "
 FROM range AS r LEFT JOIN range AS f ON f.series = (SELECT min(series) FROM range) AND f.replication = r.replication AND f.seed = r.seed
 GROUP BY r.series ORDER BY r.series;
 -- Energy: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the datasheet, which most jobs stay
--- below, each for as long as its device computed. Nodes that are down draw nothing; on which devices is not known.
+-- below, each for as long as its device computed. Nodes that are down draw nothing.
 WITH drawn AS MATERIALIZED (
-    SELECT run_id, count(*) AS n_devices, min(busy_w) AS least_w, max(is_assumed) AS is_assumed, sum(idle_w * p.gpus) / c.gpus AS idle_w,
+    SELECT run_id, min(busy_w) AS least_w, max(is_assumed) AS is_assumed, sum(idle_w * (p.gpus * makespan_s - p.down_s)) / 3.6e6 AS up_kwh,
            sum((busy_w - idle_w) * p.computing_s) / 3.6e6 AS more_kwh, sum(idle_w * p.held_s) / 3.6e6 AS held_kwh
     FROM chosen AS c JOIN power AS p USING (run_id) GROUP BY run_id),
 bill AS MATERIALIZED (
     SELECT series, label, gpus * makespan_s / 3600 AS hours, gpu_busy, coalesce(gpu_down, 0) AS down, device, is_assumed,
-           idle_w / 1000 AS idle_kw, more_kwh, held_kwh, least_w > 0 AND (n_devices = 1 OR coalesce(gpu_down, 0) = 0) AS has_watts,
+           up_kwh, more_kwh, held_kwh, least_w > 0 AS has_watts,
            (SELECT price FROM asked) AS price
     FROM chosen AS c JOIN drawn USING (run_id) JOIN member USING (run_id))
 SELECT label AS "policy", fixed(avg(hours), 1) AS "GPU hours", fixed(avg(hours * gpu_busy), 1) AS "held",
        fixed(avg(hours * (1 - gpu_busy - down)), 1) AS "idle",
-       CASE WHEN min(has_watts) THEN fixed(avg(hours * idle_kw * (1 - down) + more_kwh), 1) END AS "energy (kWh)",
-       CASE WHEN min(has_watts) THEN fixed(avg(hours * idle_kw * (1 - down) - held_kwh), 1) END AS "of idle GPUs (kWh)",
+       CASE WHEN min(has_watts) THEN fixed(avg(up_kwh + more_kwh), 1) END AS "energy (kWh)",
+       CASE WHEN min(has_watts) THEN fixed(avg(up_kwh - held_kwh), 1) END AS "of idle GPUs (kWh)",
        CASE WHEN min(has_watts) THEN group_concat(DISTINCT device || CASE WHEN is_assumed THEN ' (idle watts assumed)' ELSE '' END) END AS "watts of",
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * price), 2) END AS "cost",
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * (1 - gpu_busy - down) * price), 2) END AS "cost of idle GPUs"

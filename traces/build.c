@@ -225,17 +225,18 @@ static bool refuse_contradiction(struct gsim_builder *b, int64_t line) {
     const struct gsim_row *row = &b->row;
     int64_t described_ns = gsim_service_described(row->cell);
     bool is_long = described_ns >= 0 && described_ns < row->service_ns;
-    char described[48] = "past the end of the clock";
-    if (described_ns >= 0)
-        (void)snprintf(described, sizeof described, "%.9g s", (double)described_ns / 1e9);
-    (void)gsim_fail(
-        b->log, GSIM_BAD_INPUT, b->path, line,
-        "job '%.64s': duration_s is %.9g s, but iterations (%lld) of gpu_ms (%.9g ms) "
-        "and the host's part come to %s%s; leave out iterations, in the trace or in "
-        "--assume: they follow from duration_s and gpu_ms%s",
-        row->id, (double)row->service_ns / 1e9, (long long)row->cell[GSIM_COL_ITERATIONS],
-        (double)row->cell[GSIM_COL_GPU_NS] / 1e6, described, is_long ? ", less than a twelfth" : "",
-        is_long ? "; or give the host's time in host_gap_ms" : "");
+    const char *described = described_ns < 0
+                                ? "past the end of the clock"
+                                : gsim_arena_printf(b->arena, "%.9g s", (double)described_ns / 1e9);
+    (void)gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line,
+                    "job '%.64s': duration_s is %.9g s, but iterations (%lld) of gpu_ms (%.9g ms) "
+                    "and the host's part come to %s%s; leave out iterations, in the trace or in "
+                    "--assume: they follow from duration_s and gpu_ms%s",
+                    row->id, (double)row->service_ns / 1e9,
+                    (long long)row->cell[GSIM_COL_ITERATIONS],
+                    (double)row->cell[GSIM_COL_GPU_NS] / 1e6,
+                    described ? described : "another time", is_long ? ", less than a twelfth" : "",
+                    is_long ? "; or give the host's time in host_gap_ms" : "");
     return false;
 }
 

@@ -5,10 +5,10 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gsim/units.h"
+#include "sim/base/decimal.h"
 #include "sim/base/rng.h"
 
 static const char form[] = "'duration x lognormal(0, 0.5)', 'duration x uniform(0.5, 2)', or a "
@@ -41,7 +41,7 @@ static int count_params(const struct gsim_dist_def *def) {
 /* Reads a number; returns what follows it and the spaces behind it. NULL: there is none. */
 static const char *read_number(const char *at, double *out) {
     char *end;
-    *out = strtod(at, &end);
+    *out = gsim_decimal_read(at, &end);
     return end != at && isfinite(*out) ? skip_spaces(end) : NULL;
 }
 

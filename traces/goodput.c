@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/decimal.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "traces/csv.h"
@@ -170,7 +171,7 @@ static bool take_placement(const char *text, double *out) {
 
 static bool take_decimal(const char *text, double *out) {
     char *end;
-    *out = strtod(text, &end);
+    *out = gsim_decimal_read(text, &end);
     return *text && !*end;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/api/goodput.h"
+#include "sim/base/decimal.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "traces/csv.h"
@@ -94,7 +95,7 @@ static bool take_scaled(const char *text, int64_t scale, int64_t most, int64_t *
 
 static bool take_rate(const char *text, struct gsim_rate_row *row) {
     char *end;
-    double per_s = strtod(text, &end);
+    double per_s = gsim_decimal_read(text, &end);
     bool is_ok = *text && !*end && per_s <= 1e9 && (per_s >= 1e-9 || !(per_s < 0 || per_s > 0));
     if (is_ok)
         row->tempo = gsim_tempo_near(per_s);

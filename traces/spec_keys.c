@@ -4,9 +4,9 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/decimal.h"
 #include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
@@ -29,7 +29,7 @@ const struct gsim_ini_entry *gsim_spec_find(const struct gsim_spec_reader *r, co
 
 static bool parse_number(const char *text, double *out) {
     char *end;
-    *out = strtod(text, &end);
+    *out = gsim_decimal_read(text, &end);
     return end != text && !*end && isfinite(*out);
 }
 

@@ -4,9 +4,9 @@
 #include "traces/values.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/decimal.h"
 #include "traces/csv.h"
 
 struct values {
@@ -23,7 +23,7 @@ struct values {
 
 static bool parse(const char *text, double *out) {
     char *end;
-    *out = strtod(text, &end);
+    *out = gsim_decimal_read(text, &end);
     return end != text && !*end && isfinite(*out) && *out >= 0;
 }
 

@@ -49,6 +49,8 @@ struct gsim_gpu_result {
     const char *device;
     int64_t busy_ns; /* time held by jobs, times the share held */
     int64_t computing_ns; /* part of it in which kernels ran, of lost work too */
+    int64_t
+        down_ns; /* time for which its node was down, from the first submission to the last end */
 };
 
 /* A quantity at a time: a mean over a step, or the job that holds a GPU

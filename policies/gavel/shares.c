@@ -11,6 +11,7 @@
 #include "policies/gavel/packing.h"
 #include "policies/gavel/queue.h"
 #include "policies/gavel/shares.h"
+#include "sim/base/decimal.h"
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
@@ -66,14 +67,14 @@ static enum gsim_status take_row(struct gsim_ctx *ctx, struct gavel *gavel, char
     char *jobs = cut(text), *device = cut(jobs), *share = cut(device), *end;
     if (!share)
         return bad_row(ctx, replay->path, line, "there are fewer than four cells");
-    row->time_s = strtod(text, &end);
+    row->time_s = gsim_decimal_read(text, &end);
     bool is_ok = *text && !*end;
     row->member[0] = (uint32_t)strtoul(jobs, &end, 10);
     row->member[1] = GSIM_NO_MEMBER;
     if (*end == '+')
         row->member[1] = (uint32_t)strtoul(end + 1, &end, 10);
     is_ok &= *jobs && !*end;
-    row->share = strtod(share, &end);
+    row->share = gsim_decimal_read(share, &end);
     is_ok &= *share && !*end && row->share >= 0 && row->share <= 1;
     if (!is_ok)
         return bad_row(ctx, replay->path, line, "a cell is no number, or a share is not in 0 to 1");

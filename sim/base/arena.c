@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sim/base/decimal.h"
+
 enum { ALIGN = 16, CHUNK_BYTES = 64 * 1024, PAGE = 4096, LARGE_PAGE = 2 * 1024 * 1024 };
 
 struct chunk {
@@ -254,13 +256,13 @@ char *gsim_arena_strdup(struct gsim_arena *arena, const char *text) {
 char *gsim_arena_printf(struct gsim_arena *arena, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = gsim_decimal_print(NULL, 0, format, args);
     va_end(args);
     char *text = length < 0 ? NULL : gsim_arena_alloc(arena, (size_t)length + 1);
     if (!text)
         return NULL;
     va_start(args, format);
-    (void)vsnprintf(text, (size_t)length + 1, format, args);
+    (void)gsim_decimal_print(text, (size_t)length + 1, format, args);
     va_end(args);
     return text;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/decimal.h"
+
 static void entry_write(struct gsim_log_entry *entry, const char *file, int64_t line,
                         const char *format, va_list args) {
     int used = 0;
@@ -15,7 +17,7 @@ static void entry_write(struct gsim_log_entry *entry, const char *file, int64_t 
         used = snprintf(entry->text, sizeof entry->text, "%s: ", file);
     if (used < 0 || (size_t)used >= sizeof entry->text)
         return; /* the name fills the entry: there is no room for the text */
-    (void)vsnprintf(entry->text + used, sizeof entry->text - (size_t)used, format, args);
+    (void)gsim_decimal_print(entry->text + used, sizeof entry->text - (size_t)used, format, args);
 }
 
 void gsim_log_error(struct gsim_log *log, enum gsim_status status, const char *file, int64_t line,

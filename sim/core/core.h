@@ -140,7 +140,6 @@ struct gsim_plan {
 
 /* GPU time in which no job computes. */
 struct gsim_unused {
-    gsim_i128 down_ns; /* of nodes that are down */
     gsim_i128 fragmented_ns; /* idle on nodes that are partly in use */
     gsim_i128 wanted_ns; /* idle while a waiting job asks for no more GPUs than are idle */
 };
@@ -214,10 +213,19 @@ struct gsim_wanting {
 };
 
 /* Failures of nodes; empty when no node fails. */
+/* Time for which a node was down since the first submission. The last end of a job is not known
+ * before the run is over, and nodes fail after it: both sums are kept. */
+struct gsim_outage {
+    int64_t since_ns; /* the last failure or repair */
+    int64_t before_ns; /* down until then */
+    int64_t at_end_ns; /* down until the last end of a job, if it was before that */
+};
+
 struct gsim_failures {
     struct gsim_eventq queue; /* by node: time of its next failure or repair */
     gsl_rng **rng; /* by node */
     uint32_t n_rng;
+    struct gsim_outage *outages; /* by node; NULL: none fails */
     uint32_t widest; /* GPUs of the largest node */
     uint32_t *in_vain; /* by job: failures since its kept work last grew */
     int64_t *kept_ns; /* by job of the trace: work kept at its last failure */
@@ -491,6 +499,10 @@ static inline void gsim_metrics_host_short(struct gsim_core *core, bool is_short
 /* failures.c */
 enum gsim_status gsim_failures_open(struct gsim_core *core);
 void gsim_failures_close(struct gsim_core *core);
+/* Ends the sums of the time for which nodes were down. */
+void gsim_failures_finish(struct gsim_core *core);
+/* How long a node was down from the first submission to the last end, when the run is over. */
+int64_t gsim_failures_down_ns(const struct gsim_core *core, uint32_t node);
 /* A node took a job along, which is left with what it has kept, and lost lost_ns of work; it ran at
  * that pace. Ends a run in which the job has no hope to finish. */
 void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32, int64_t lost_ns);

@@ -45,13 +45,14 @@ enum gsim_status gsim_failures_open(struct gsim_core *core) {
     if (!failures->rng || !gsim_eventq_reserve(&failures->queue, n))
         return gsim_core_no_memory(core);
     failures->n_rng = n;
+    failures->outages = gsim_arena_array(core->arena, n, sizeof *failures->outages);
     failures->in_vain =
         gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *failures->in_vain);
     failures->kept_ns =
         gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *failures->kept_ns);
     failures->most_ns =
         gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *failures->most_ns);
-    if (!failures->in_vain || !failures->kept_ns || !failures->most_ns)
+    if (!failures->outages || !failures->in_vain || !failures->kept_ns || !failures->most_ns)
         return gsim_core_no_memory(core);
     for (uint32_t g = 0; g < options->cluster->n_groups; g++)
         if (options->cluster->groups[g].gpus_per_node > failures->widest)
@@ -62,6 +63,7 @@ enum gsim_status gsim_failures_open(struct gsim_core *core) {
         failures->rng[node] = gsim_rng_stream((uint64_t)options->seed, options->replication, name);
         if (!failures->rng[node])
             return gsim_core_no_memory(core);
+        failures->outages[node].since_ns = core->metrics.first_submit_ns;
         expect_failure(core, node, options->mtbf_ns);
     }
     return GSIM_OK;
@@ -72,6 +74,31 @@ void gsim_failures_close(struct gsim_core *core) {
         if (core->failures.rng[node])
             gsl_rng_free(core->failures.rng[node]);
     core->failures.n_rng = 0;
+}
+
+/* --- how long nodes were down ----------------------------------------------------------------- */
+
+/* Takes the time since the node's last change into account. */
+static void pass_node(struct gsim_core *core, uint32_t node) {
+    const struct gsim_metrics *m = &core->metrics;
+    struct gsim_outage *outage = &core->failures.outages[node];
+    bool is_down = core->cluster.node_is_down[node];
+    int64_t now_ns = core->view.now_ns;
+    now_ns = now_ns > m->first_submit_ns ? now_ns : m->first_submit_ns;
+    if (m->last_end_ns >= outage->since_ns)
+        outage->at_end_ns = outage->before_ns + (is_down ? m->last_end_ns - outage->since_ns : 0);
+    if (is_down)
+        outage->before_ns += now_ns - outage->since_ns;
+    outage->since_ns = now_ns;
+}
+
+void gsim_failures_finish(struct gsim_core *core) {
+    for (uint32_t node = 0; core->failures.outages && node < core->cluster.n_nodes; node++)
+        pass_node(core, node);
+}
+
+int64_t gsim_failures_down_ns(const struct gsim_core *core, uint32_t node) {
+    return core->failures.outages ? core->failures.outages[node].at_end_ns : 0;
 }
 
 /* --- jobs that nodes never let finish --------------------------------------------------------- */
@@ -224,6 +251,7 @@ static void fail(struct gsim_core *core, uint32_t node) {
     fail_jobs(core, node);
     if (core->status != GSIM_OK)
         return;
+    pass_node(core, node);
     gsim_cluster_set_down(&core->cluster, node, true);
     core->metrics.n_node_failures++;
     core->view.cluster.n_failures++;
@@ -243,6 +271,7 @@ void gsim_failures_serve(struct gsim_core *core) {
             fail(core, node);
             continue;
         }
+        pass_node(core, node);
         gsim_cluster_set_down(&core->cluster, node, false);
         core->view.cluster.n_repairs++;
         if (core->parts)

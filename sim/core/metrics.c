@@ -114,8 +114,6 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     core->crowd.area += elapsed_ns * core->crowd.n;
     if (gsim_rarely(core->wanting.n_host_short > 0))
         core->metrics.host_wait_ns += elapsed_ns;
-    if (gsim_rarely(cluster->n_gpus_down > 0) && until_ns > core->metrics.first_submit_ns)
-        unused->down_ns += elapsed_ns * cluster->n_gpus_down;
     struct idle idle = {cluster->n_idle + cluster->n_empty, cluster->n_unused_whole};
     if (idle.n == 0 || cluster->is_pool)
         return;
@@ -229,6 +227,10 @@ static gsim_i128 gpu_busy_ppm_ns(const struct gsim_metrics *m, uint32_t gpu) {
     return (gsim_i128)m->gpu_busy_ns[gpu] * GSIM_PPM + m->gpu_busy_ppm_ns[gpu];
 }
 
+static uint32_t gpus_of_node(const struct gsim_cluster *cluster, uint32_t node) {
+    return cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+}
+
 static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_metrics *m = &core->metrics;
     gsim_i128 span = m->last_end_ns - m->first_submit_ns;
@@ -246,7 +248,11 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     s->switch_s = gsim_sum_seconds(m->switch_ns);
     bool has_nodes = span > 0 && !core->cluster.is_pool;
     double gpu_ns = (double)span * (double)core->cluster.n_gpus;
-    s->gpu_down = span > 0 ? (double)m->unused_at_end.down_ns / gpu_ns : (double)NAN;
+    gsim_i128 down_ns = 0;
+    for (uint32_t node = 0; node < core->cluster.n_nodes; node++)
+        down_ns +=
+            (gsim_i128)gsim_failures_down_ns(core, node) * gpus_of_node(&core->cluster, node);
+    s->gpu_down = span > 0 ? (double)down_ns / gpu_ns : (double)NAN;
     s->lost_s = gsim_sum_seconds(m->lost_ppm_ns / GSIM_PPM);
     s->fragmented = has_nodes ? (double)m->unused_at_end.fragmented_ns / gpu_ns : (double)NAN;
     s->idle_wanted = has_nodes ? (double)m->unused_at_end.wanted_ns / gpu_ns : (double)NAN;
@@ -419,7 +425,8 @@ static bool fill_gpus(struct gsim_core *core, struct gsim_result *result) {
                 .node = core->cluster.node_of_gpu[gpu],
                 .device = spec->groups[g].device_name,
                 .busy_ns = (int64_t)(gpu_busy_ppm_ns(&core->metrics, gpu) / GSIM_PPM),
-                .computing_ns = gsim_work_to_ns(gsim_held_computing(core, gpu))};
+                .computing_ns = gsim_work_to_ns(gsim_held_computing(core, gpu)),
+                .down_ns = gsim_failures_down_ns(core, core->cluster.node_of_gpu[gpu])};
     result->gpus = gpus;
     return true;
 }
@@ -448,6 +455,7 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
         return gsim_core_no_memory(core);
     if (core->status != GSIM_OK) /* no memory for the costs of jobs that were cut off */
         return core->status;
+    gsim_failures_finish(core);
     if (!gsim_distributions_fill(core, s) || (!core->cluster.is_pool && !fill_gpus(core, result)))
         return gsim_core_no_memory(core);
     gsim_fairness_fill(core, s);

@@ -523,6 +523,8 @@ static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     put_groups(out, trace, job);
     if (r->declined)
         fputs(r->declined[job] ? ",1" : ",0", out);
+    fputc(',', out);
+    put_seconds(out, r->held_ns[job]);
     fputc('\n', out);
 }
 
@@ -533,7 +535,8 @@ void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result) {
           out);
     put_group_names(out, trace);
     /* as the columns before: where the run has something to say in it */
-    fputs(result->jobs.declined ? ",declined\n" : "\n", out);
+    fputs(result->jobs.declined ? ",declined" : "", out);
+    fputs(",held_s\n", out); /* behind all others, which stay where they were */
     for (uint32_t job = 0; job < result->jobs.n; job++)
         put_job(out, result, job);
 }

@@ -47,9 +47,23 @@ changed "a share above one" "UPDATE run SET gpu_down = 1.7" "gpu_down=1.7 is not
 changed "a number that is not finite" "UPDATE run SET rho_max = 9e999" "rho_max is not finite"
 changed "quantiles out of order" "UPDATE run SET jct_p50_s = jct_p99_s + 1" "jct_p50_s=.* is above jct_p95_s"
 changed "a GPU held for longer than the run" "UPDATE gpu SET busy_ns = busy_ns * 100 WHERE gpu = 2" "GPU 2 was held for longer than the run"
+changed "a node that was down for none of the GPU time" "UPDATE gpu SET down_ns = 1000000000 WHERE gpu = 2" "gpu_down=0, and its GPUs have\|GPU 2 was held and down"
 changed "hours that a job did not hold" "UPDATE job SET held_ns = held_ns + 1 WHERE job = 3" "job '.*' held another GPU time than its time on GPUs"
 changed "hours of a job that never started" "UPDATE job SET end_ns = NULL, start_ns = NULL WHERE job = 3; UPDATE run SET completed = completed - 1, unfinished = 1" "job '.*' held GPUs, and never started"
 changed "GPU time that no job had" "UPDATE gpu SET busy_ns = busy_ns - 1000000000 WHERE gpu = 2" "gpu_busy=.*, and its GPUs have"
+
+# --- what a jobs.csv says of hours, alone and beside others; files of older programs do not say it
+held() { # by how many seconds more: the last column of the fourth job
+    awk -F, -v OFS=, -v more="$1" 'NR == 5 { $NF = sprintf("%.9f", $NF + more) } 1' "$tmp/srtf.csv" >"$tmp/held.csv"
+}
+held 1
+expect "hours of which the database has fewer" 1 "held.csv: run 1 (srtf): line 5: held_s of job '.*' is [0-9]*, and [0-9]* in the file" "$gsim" check "$tmp/srtf.db" "$tmp/held.csv"
+expect "hours that GPUs were not held for" 1 "jobs held GPUs for .* s, and GPUs were held for" "$gsim" check "$tmp/srtf.json" "$tmp/held.csv"
+held 1e8
+expect "more hours than all GPUs have" 1 "job '.*' held more than all GPUs for the time" "$gsim" check "$tmp/srtf.json" "$tmp/held.csv"
+sed 's/,[^,]*$//' "$tmp/srtf.csv" >"$tmp/older.csv"
+expect "jobs without that column" 0 "^3 files" "$gsim" check "$tmp/srtf.db" "$tmp/srtf.json" "$tmp/older.csv"
+expect "before files that have it" 0 "^2 files" "$gsim" check "$tmp/older.csv" "$tmp/srtf.csv"
 
 # --- files of different runs, and timelines
 expect "another run's jobs" 1 "srtf.csv: .*in the file before it" "$gsim" check "$tmp/gandiva.db" "$tmp/srtf.csv"

@@ -46,7 +46,7 @@ check "a gang's process makes its contexts one after the other" "10.400000000" "
 check "a start alone takes what it took" "10.300000000 20.600000000" "$(serial "$tmp/two.csv" --nodes 1 --gpus-per-node 1)"
 stalls() { # options: the time on its GPUs in which each job did not compute
     ends "$@" >/dev/null
-    awk -F, 'NR > 1 { printf("%s%s", (NR > 2 ? " " : ""), $NF) }' "$tmp/jobs.csv"
+    awk -F, 'NR > 1 { printf("%s%s", (NR > 2 ? " " : ""), $15) }' "$tmp/jobs.csv"
 }
 sed 's/^b,0,/b,1,/' "$tmp/two.csv" >"$tmp/beside.csv"
 check "the first process on a GPU brings it up, and one beside it need not" "0.300000000 0.220000000" \

@@ -52,7 +52,7 @@ class Setup:
 
 
 NUMBERS = ("preemptions", "migrations", "faults", "bytes_in", "bytes_out")
-TIMES = ("submit_s", "start_s", "end_s", "service_s", "stall_s")
+TIMES = ("submit_s", "start_s", "end_s", "service_s", "stall_s", "held_s")
 
 
 def ns(text):

@@ -5,7 +5,7 @@
 # + - * / and comparisons are asked. `check ROOT` prints each breach.
 set -u
 # What is counted and drawn after the fact, or before the run; what a policy asks for an optimum.
-measures='include/gsim/result.h sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
+measures='include/gsim/result.h sim/base/decimal sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
 generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/goodput traces/generate traces/overlap traces/rates traces/shake traces/spec traces/timeline_growth traces/values'
 numeric='policies/lib/lp policies/lib/conic policies/lib/skyline policies/lib/shares policies/lib/assignment policies/lib/rounds policies/lib/real policies/lib/line_search policies/lib/descent policies/adaptdl/fit policies/adaptdl/goodput sim/api/goodput sim/api/interleave models/jobs/interleaving policies/lib/matching'
 # Policies that weigh what these give: their calls have names that the check of operations knows.
@@ -53,7 +53,22 @@ case $flags in
 *) echo "not ok products and sums are rounded one by one" ;;
 esac
 if grep -nE -e '-ffast-math|-Ofast|-funsafe|-mfpmath=387' Makefile; then echo "not ok no flag reorders sums"; else echo "ok no flag reorders sums"; fi
-# the rule can fail
+# Languages of a program that embeds the library have no say in numbers: text is read and written by sim/base/decimal.c.
+points() { # ROOT: statements that read or write a real number by the C library
+    (cd "$1" && find include sim/base sim/api sim/core sim/site policies traces models -name '*.[ch]' ! -path sim/base/decimal.c 2>/dev/null | sort |
+        while read -r f; do
+            awk -v f="$f" '/^ *(\*|\/\*|#)/ { next } { all = all " " $0 }
+                /[;{}] *$/ { said(all); all = "" }
+                function said(text) {
+                    if (text ~ /(^|[^a-z_])(strto(d|f|ld)|atof|v[a-z]*printf) *\(/ ||
+                        text ~ /(^|[^a-z_])[a-z]*printf *\(.*"[^"]*%[-+ #0-9.*]*L?[aefgAEFG]/ || text ~ /[^a-z_][a-z]*scanf *\(.*"[^"]*%[0-9]*l?[aefg]/)
+                        print f ":" text
+                }' "$f"
+        done)
+}
+breaches=$(points . | grep -v '^sim/site/kueue_node.c:')  # it spells words alone
+if [ -z "$breaches" ]; then echo "ok no language has a say in numbers"; else printf 'not ok no language has a say in numbers\n%s\n' "$breaches"; fi
+# the rules can fail
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/include" "$tmp/sim/base" "$tmp/sim/api" "$tmp/sim/core" "$tmp/policies/lib" "$tmp/traces" "$tmp/models"
 echo 'int a; /* no double' >"$tmp/policies/fine.c"
@@ -65,3 +80,7 @@ policies/lib/lp.c has more than + - * /: 1:double c = sqrt(2);" ]; then
 else
     echo "not ok the rule of floating point finds breaches"
 fi
+rm "$tmp/policies/lib/lp.c" "$tmp/models/bad.c"
+printf 'a = gsim_arena_printf(arena, "%%.3f", b);\nc = snprintf(to, 8, "%%d",\n  e);\n' >"$tmp/traces/fine.c"
+printf 'f = strtod(a, &b);\n(void)snprintf(to, 8, "x",\n "%%.3g s", c);\n' >"$tmp/traces/bad.c"
+if [ "$(points "$tmp" | cut -d: -f1 | tr '\n' ' ')" = "traces/bad.c traces/bad.c " ]; then echo "ok the rule of numbers finds breaches"; else echo "not ok the rule of numbers finds breaches"; fi

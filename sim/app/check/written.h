@@ -36,7 +36,7 @@ enum gsim_written_column {
     GSIM_WRITTEN_STALL,
     GSIM_WRITTEN_DECLINED,
     GSIM_WRITTEN_JCT, /* written in jobs.csv only; -1: not given */
-    GSIM_WRITTEN_HELD, /* in databases only; likewise */
+    GSIM_WRITTEN_HELD, /* not in a jobs.csv of an older program; likewise */
     GSIM_WRITTEN_COLUMNS
 };
 
@@ -63,7 +63,7 @@ struct gsim_written_job {
 enum { GSIM_WRITTEN_SPEED_ONE = 1000 /* of a GPU on which work takes the trace's time */ };
 
 struct gsim_written_gpu {
-    int64_t busy_ns;
+    int64_t busy_ns, down_ns;
     int64_t speed_milli;
     int64_t gap_ns; /* the least pause of a host between iterations there */
     int64_t hbm_bytes; /* of its device; -1: not known */

@@ -110,7 +110,8 @@ static void take_gpu(void *arg, const struct gsim_db_value *values, int n) {
     struct gsim_written_gpu gpu = {.busy_ns = (int64_t)values[0].number,
                                    .hbm_bytes = hbm_bytes,
                                    .speed_milli = number_or(&values[2], GSIM_WRITTEN_SPEED_ONE),
-                                   .gap_ns = number_or(&values[3], 0)};
+                                   .gap_ns = number_or(&values[3], 0),
+                                   .down_ns = (int64_t)values[5].number};
     int64_t spread_ppm = number_or(&values[4], 0);
     w->most_gap_ns = gpu.gap_ns > w->most_gap_ns ? gpu.gap_ns : w->most_gap_ns;
     w->spread_ppm = spread_ppm > w->spread_ppm ? spread_ppm : w->spread_ppm;
@@ -185,7 +186,8 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
          "'speed_milli'), (SELECT max(p.value) FROM parameter_list p WHERE p.list = r.devices AND "
          "p.owner = g.device AND p.key = 'launch.host_gap_ns'), (SELECT max(p.value) FROM "
          "parameter_list p WHERE p.list = r.devices AND p.owner = g.device AND p.key = "
-         "'job.spread_ppm') FROM run r JOIN gpu g USING (run_id) WHERE run_id = %lld ORDER BY gpu",
+         "'job.spread_ppm'), g.down_ns FROM run r JOIN gpu g USING (run_id) WHERE run_id = %lld "
+         "ORDER BY gpu",
          take_gpu},
         {"SELECT job_id, CAST(submit_ns AS TEXT), CAST(start_ns AS TEXT), CAST(end_ns AS TEXT), "
          "CAST(wait_ns AS TEXT), CAST(service_ns AS TEXT), CAST(gpus_ppm AS TEXT), "

@@ -29,9 +29,11 @@ static const struct {
                {"bytes_in", GSIM_WRITTEN_BYTES_IN, 1},
                {"bytes_out", GSIM_WRITTEN_BYTES_OUT, 1},
                {"stall_s", GSIM_WRITTEN_STALL, GSIM_NS_PER_S},
-               {"declined", GSIM_WRITTEN_DECLINED, 1}};
+               {"declined", GSIM_WRITTEN_DECLINED, 1},
+               {"held_s", GSIM_WRITTEN_HELD, GSIM_NS_PER_S}};
 enum { N_COLUMNS = sizeof columns / sizeof *columns, NO_COLUMN = -1, ID_COLUMN = -2 };
-enum { DECLINED = N_COLUMNS - 1 /* a file has it where a job was declined */ };
+/* A file has the first where a job was declined; those of older programs lack the other. */
+enum { N_ALWAYS = N_COLUMNS - 2 };
 
 struct csv {
     struct gsim_written *w;
@@ -51,9 +53,9 @@ static enum gsim_status take_header(void *arg, const char *const *names, uint32_
         for (int c = 0; c < N_COLUMNS; c++)
             if (strcmp(names[i], columns[c].name) == 0)
                 csv->meaning[i] = c;
-        n_found += csv->meaning[i] != NO_COLUMN && csv->meaning[i] != DECLINED;
+        n_found += csv->meaning[i] < N_ALWAYS && csv->meaning[i] != NO_COLUMN;
     }
-    return n_found == N_COLUMNS /* the job's id, and all but the last */
+    return n_found == 1 + N_ALWAYS /* the job's id, and these */
                ? GSIM_OK
                : gsim_fail(csv->w->log, GSIM_BAD_INPUT, csv->w->path, line,
                            "not the jobs of a run (--jobs-csv): columns are missing");
@@ -80,7 +82,10 @@ static enum gsim_status compare_row(struct csv *csv, int64_t line) {
     const struct gsim_written_job *known = &w->jobs[csv->n];
     for (int c = 0; c < N_COLUMNS; c++) {
         enum gsim_written_column at = columns[c].column;
-        if (at != GSIM_WRITTEN_JCT && csv->row.value[at] != known->value[at])
+        bool is_given =
+            at != GSIM_WRITTEN_JCT &&
+            (at != GSIM_WRITTEN_HELD || (csv->row.value[at] >= 0 && known->value[at] >= 0));
+        if (is_given && csv->row.value[at] != known->value[at])
             return gsim_written_broken(w,
                                        "line %lld: %s of job '%s' is %lld, and %lld in the file "
                                        "before it",
@@ -116,7 +121,7 @@ enum gsim_status gsim_written_read_csv(struct gsim_written *w, const char *path)
         return gsim_no_memory(w->log, "checking");
     w->path = path;
     csv->w = w;
-    csv->row.value[GSIM_WRITTEN_HELD] = -1; /* no column has it */
+    csv->row.value[GSIM_WRITTEN_HELD] = -1; /* where no column has it */
     csv->was_known = w->has_jobs;
     struct gsim_csv_user user = {csv, take_header, take_field, take_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, w->arena, w->log);

@@ -140,14 +140,16 @@ static const char *broken_hold(const struct gsim_written *w, const int64_t *v) {
     gsim_i128 there_ns = v[GSIM_WRITTEN_END] - v[GSIM_WRITTEN_SUBMIT] - v[GSIM_WRITTEN_WAIT];
     gsim_i128 asked_ns = there_ns * v[GSIM_WRITTEN_GPUS_PPM] / GSIM_PPM;
     gsim_i128 held_ns = v[GSIM_WRITTEN_HELD];
-    bool is_plain = w->has_policy && !w->is_shared && !w->is_resized;
+    double n_gpus = w->n_gpus > 0 ? w->n_gpus : w->number[GSIM_WRITTEN_gpus];
+    /* a database alone says what settings let jobs have */
+    bool is_plain = w->has_policy && w->n_gpus > 0 && !w->is_shared && !w->is_resized;
     if (held_ns < 0)
         return NULL;
     if (v[GSIM_WRITTEN_START] < 0 && held_ns > 0)
         return "held GPUs, and never started";
     if (v[GSIM_WRITTEN_END] < 0)
         return NULL;
-    if (w->n_gpus > 0 && held_ns > there_ns * w->n_gpus)
+    if (gsim_written_is_more((double)held_ns, (double)there_ns * n_gpus))
         return "held more than all GPUs for the time that it was on any";
     if (is_plain && v[GSIM_WRITTEN_GPUS_PPM] >= GSIM_PPM && held_ns != asked_ns)
         return "held another GPU time than its time on GPUs, times the GPUs that it asks for";
@@ -233,31 +235,63 @@ static enum gsim_status hold_means(struct gsim_written *w) {
     return GSIM_OK;
 }
 
-/* All that GPUs were held for, jobs have among them. GPUs and jobs have whole ns, rounded down. */
-static enum gsim_status hold_held(struct gsim_written *w) {
-    double busy_ns = 0, held_ns = 0, slack_ns = (double)w->n_jobs + (double)w->n_gpus;
+/* The time for which GPUs were held, of all of them; NaN: not known. */
+static double all_busy_ns(const struct gsim_written *w) {
+    double busy_ns = 0;
+    if (w->n_gpus == 0) /* no database was read */
+        return w->number[GSIM_WRITTEN_unfinished] > 0
+                   ? NAN
+                   : w->number[GSIM_WRITTEN_gpu_busy] * w->number[GSIM_WRITTEN_gpus] *
+                         w->number[GSIM_WRITTEN_makespan_s] * 1e9;
     for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++)
         busy_ns += (double)w->gpus[gpu].busy_ns;
+    return busy_ns;
+}
+
+/* All that GPUs were held for, jobs have among them. GPUs and jobs have whole ns, rounded down. */
+static enum gsim_status hold_held(struct gsim_written *w) {
+    double busy_ns = all_busy_ns(w), held_ns = 0, slack_ns = (double)w->n_jobs + (double)w->n_gpus;
     for (uint32_t i = 0; i < w->n_jobs; i++) {
         if (w->jobs[i].value[GSIM_WRITTEN_HELD] < 0)
             return GSIM_OK;
         held_ns += (double)w->jobs[i].value[GSIM_WRITTEN_HELD];
     }
-    if (w->n_gpus > 0 && fabs(held_ns - busy_ns) > slack_ns + GSIM_WRITTEN_SLACK * busy_ns)
+    if (fabs(held_ns - busy_ns) > slack_ns + GSIM_WRITTEN_SLACK * busy_ns)
         return gsim_written_broken(w, "jobs held GPUs for %.9f s, and GPUs were held for %.9f s",
                                    held_ns / 1e9, busy_ns / 1e9);
     return GSIM_OK;
 }
 
+/* No GPU is held while its node is down. */
+static const char *broken_gpu(const struct gsim_written *w, uint32_t gpu) {
+    double makespan_s = w->number[GSIM_WRITTEN_makespan_s];
+    double busy_s = (double)w->gpus[gpu].busy_ns / 1e9, down_s = (double)w->gpus[gpu].down_ns / 1e9;
+    if (down_s < 0 || gsim_written_is_more(down_s, makespan_s))
+        return "was down for less than no time, or longer than the run";
+    if (w->number[GSIM_WRITTEN_unfinished] > 0)
+        return NULL;
+    if (gsim_written_is_more(busy_s, makespan_s))
+        return "was held for longer than the run";
+    return gsim_written_is_more(busy_s + down_s, makespan_s)
+               ? "was held and down for longer than the run"
+               : NULL;
+}
+
 /* GPU time: what the GPUs say, and the share of it. */
 static enum gsim_status hold_gpus(struct gsim_written *w) {
-    double busy_s = 0, makespan_s = w->number[GSIM_WRITTEN_makespan_s];
+    double busy_s = 0, down_s = 0, makespan_s = w->number[GSIM_WRITTEN_makespan_s];
     for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++) {
+        const char *why = broken_gpu(w, gpu);
         busy_s += (double)w->gpus[gpu].busy_ns / 1e9;
-        if (gsim_written_is_more((double)w->gpus[gpu].busy_ns / 1e9, makespan_s) &&
-            !(w->number[GSIM_WRITTEN_unfinished] > 0))
-            return gsim_written_broken(w, "GPU %u was held for longer than the run", gpu);
+        down_s += (double)w->gpus[gpu].down_ns / 1e9;
+        if (why)
+            return gsim_written_broken(w, "GPU %u %s", gpu, why);
     }
+    if (makespan_s > 0 && w->n_gpus > 0 &&
+        differs(w->number[GSIM_WRITTEN_gpu_down], down_s / makespan_s / w->n_gpus))
+        return gsim_written_broken(w, "gpu_down=%.12g, and its GPUs have %.12g",
+                                   w->number[GSIM_WRITTEN_gpu_down],
+                                   down_s / makespan_s / w->n_gpus);
     if (!(makespan_s > 0) || w->number[GSIM_WRITTEN_unfinished] > 0 || w->n_gpus == 0)
         return GSIM_OK;
     /* a part of a GPU is held for parts of ns, which the GPU's own time lacks */

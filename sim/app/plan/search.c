@@ -181,12 +181,13 @@ static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
  * from the last arrival to the last end ever fewer GPUs are held, which says nothing of a cluster
  * to which jobs go on to come. Nodes fail as often in either time. A GPU draws its idle watts, and
  * those of its datasheet while jobs compute, what a failure then takes included; one that is down
- * draws nothing, and is not idle; on which of several devices that was is not known. */
+ * draws nothing, and is not idle. */
 static const char one_run[] =
     "SELECT %s, unfinished, gpus, held, assumed, outside_validated, max(0.0, 1 - held - down),"
-    " (SELECT sum(p.gpus * (idle_w * (1 - down) + (busy_w - idle_w) * min(1.0, computing_s /"
-    "   (p.gpus * span_s)))) / r.gpus FROM power AS p WHERE run_id = %lld"
-    "  HAVING min(busy_w) > 0 AND (count(*) = 1 OR down = 0)), "
+    " (SELECT sum(p.gpus * (idle_w * (1 - coalesce(down_s / (p.gpus * makespan_s), 0)) +"
+    "   (busy_w - idle_w) * min(1.0, computing_s / (p.gpus * span_s)))) / r.gpus"
+    "  FROM power AS p WHERE run_id = %lld"
+    "  HAVING min(busy_w) > 0), "
     " (SELECT group_concat(key || '=' || value || ' (' || owner || ')', ', ') FROM parameter AS i"
     "  WHERE i.run_id = r.run_id AND key IN ('energy.idle_w', 'energy.busy_w') AND value > 0"
     "  AND tag = 'assumed') "

@@ -87,7 +87,7 @@ bool gsim_db_add_text(struct gsim_db *db, const struct gsim_file_content *conten
     COLUMN(sample, time_ns) COLUMN(sample, name) COLUMN(sample, value)
 #define GSIM_DB_GPU_COLUMNS(COLUMN) \
     COLUMN(gpu, gpu) COLUMN(gpu, node) COLUMN(gpu, device) COLUMN(gpu, busy_ns) \
-    COLUMN(gpu, computing_ns)
+    COLUMN(gpu, computing_ns) COLUMN(gpu, down_ns)
 /* clang-format on */
 #define GSIM_DB_NAME(table, name) ", " #name
 #define GSIM_DB_NAMES(TABLE) "run_id" GSIM_DB_##TABLE##_COLUMNS(GSIM_DB_NAME)

@@ -170,6 +170,9 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
     case in_gpu_computing_ns:
         sqlite3_result_int64(out, gpu->computing_ns);
         break;
+    case in_gpu_down_ns:
+        sqlite3_result_int64(out, gpu->down_ns);
+        break;
     default:
         sqlite3_result_int64(out, gpu->busy_ns);
         break;
