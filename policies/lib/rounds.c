@@ -325,8 +325,11 @@ static void keep_first(struct width *width, struct ranked one) {
  * common. false: they have, or the line is short. */
 static bool gather_first(const struct round *round, uint32_t type, enum which which,
                          struct gsim_heap *heap) {
-    struct widths widths = {.room = round->rounds->n};
+    enum { LONG = 4 }; /* below that many entries for each GPU there is little to pass over */
     uint32_t left = round->left[type];
+    if (round->rounds->n / LONG < left)
+        return false;
+    struct widths widths = {.room = round->rounds->n};
     for (uint32_t i = 0; i < round->rounds->n; i++) {
         const struct gsim_round_entry *entry = &round->rounds->entry[i];
         if (entry->member[1] != GSIM_NO_MEMBER)
@@ -336,7 +339,9 @@ static bool gather_first(const struct round *round, uint32_t type, enum which wh
         struct width *width = width_of(&widths, round, entry->gpus, left);
         if (!width)
             return false;
-        keep_first(width, ranked_of(round, i, type, 0, which));
+        const struct ranked *last = width->first.items;
+        if (width->first.n < width->most || key_of(round, entry, type) >= last->priority)
+            keep_first(width, ranked_of(round, i, type, 0, which));
     }
     *heap = (struct gsim_heap){round->list, 0, sizeof *round->list, by_rank};
     for (uint32_t w = 0; w < widths.n; w++) {
