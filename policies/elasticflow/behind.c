@@ -15,7 +15,7 @@ static int64_t ticks_of(const struct elasticflow *own, const struct elasticflow_
 bool elasticflow_behind_fits(const struct elasticflow *own, const struct elasticflow_job *job,
                              int64_t *ticks) {
     if (!job->is_read || job->deadline != ELASTICFLOW_NEVER || job->n_levels == 0 ||
-        job->level[0].gpus != 1 || !(job->left / job->level[0].per_tick < (double)far))
+        job->level[0].gpus != 1)
         return false;
     int64_t takes = ticks_of(own, job);
     if (takes < 1 || takes >= far - *ticks)
