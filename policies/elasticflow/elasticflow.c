@@ -15,6 +15,7 @@
  *
  * reference=elasticflow copies the simulator's loop (reference.c). Of its baselines, edf, las and
  * gandiva are modes; themis and chronus, which asks Gurobi, are not modelled. */
+#include "policies/elasticflow/behind.h"
 #include "policies/elasticflow/loop.h"
 #include "policies/elasticflow/place.h"
 #include "policies/elasticflow/promise.h"
@@ -109,12 +110,13 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static uint32_t without(uint32_t *list, uint32_t n, uint32_t number) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        list[kept] = list[i];
-        kept += list[i] != number;
-    }
-    return kept;
+    uint32_t at = 0;
+    while (at < n && list[at] != number)
+        at++;
+    if (at == n)
+        return n;
+    memmove(&list[at], &list[at + 1], (n - at - 1) * sizeof *list);
+    return n - 1;
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -124,6 +126,8 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     own->is_due = true;
     if (own->is_reference)
         return;
+    if (own->job[number].is_behind)
+        elasticflow_behind_drop(own);
     own->n_order = without(own->order, own->n_order, number);
     own->n_due = without(own->due, own->n_due, number);
 }
@@ -237,9 +241,11 @@ static void admit(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticfl
         own->n_order = without(own->order, own->n_order, number);
 }
 
-static uint32_t level_of(const struct elasticflow_job *job) {
-    int64_t gpus = job->plan.n > 0 ? job->plan.step[0].gpus : 0;
-    return gpus > 0 ? elasticflow_level(job, gpus) : 0;
+static void admit_all(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
+                      int64_t now) {
+    for (uint32_t i = 0; i < own->n_arrived; i++)
+        admit(ctx, plan, own, &own->job[own->arrived[i]], now);
+    own->n_arrived = 0;
 }
 
 /* mode=edf: the widest level that is free, in the order of deadlines. */
@@ -252,19 +258,26 @@ static void give_by_deadline(struct elasticflow *own) {
     }
 }
 
+/* When the first of all plans changes. */
+static int64_t next_change_ns(const struct elasticflow *own) {
+    int64_t next = own->n_behind > 0 ? own->behind_from : INT64_MAX;
+    for (uint32_t i = 0; i < own->n_order; i++) {
+        const struct elasticflow_steps *steps = &nth(own, i)->plan;
+        if (steps->n > 1 && steps->step[1].time < next)
+            next = steps->step[1].time;
+    }
+    return next < GSIM_NEVER / own->tick_ns ? next * own->tick_ns : GSIM_NEVER;
+}
+
 static void give_shares(struct elasticflow *own, int64_t now) {
     if (!own->is_planned)
         plan_again(own, now);
     for (uint32_t i = 0; i < own->n_order; i++)
-        nth(own, i)->now_level = level_of(nth(own, i));
-    own->n_due = own->n_order;
-    memcpy(own->due, own->order, own->n_order * sizeof *own->due);
+        nth(own, i)->now_level = elasticflow_level_now(nth(own, i));
+    own->n_due = own->n_order + own->n_behind;
+    memcpy(own->due, own->order, own->n_due * sizeof *own->due);
     elasticflow_give_spare(own, now, NULL);
-    own->next_ns = GSIM_NEVER;
-    for (uint32_t i = 0; i < own->n_order; i++)
-        for (uint32_t s = 1; s < nth(own, i)->plan.n; s++)
-            if (nth(own, i)->plan.step[s].time * own->tick_ns < own->next_ns)
-                own->next_ns = nth(own, i)->plan.step[s].time * own->tick_ns;
+    own->next_ns = next_change_ns(own);
     elasticflow_promise(own);
 }
 
@@ -276,22 +289,68 @@ static void hold(struct elasticflow *own, int64_t now_ns) {
         own->held_until_ns = own->next_ns;
 }
 
-static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
-    int64_t now = (ctx->view->now_ns + own->tick_ns - 1) / own->tick_ns;
-    own->n_gpus = gpus_up(ctx);
-    if (own->mode != ELASTICFLOW_EDF)
-        memcpy(own->order, own->due, own->n_due * sizeof *own->order);
+/* Whether all jobs that came may stand behind the others, which looks at their work. */
+static bool do_newcomers_fit(const struct gsim_ctx *ctx, struct elasticflow *own) {
+    int64_t ticks = own->behind_ticks;
+    bool do_fit = true;
+    for (uint32_t i = 0; i < own->n_arrived && do_fit; i++) {
+        struct elasticflow_job *job = &own->job[own->arrived[i]];
+        read_progress(ctx, job);
+        do_fit = elasticflow_behind_fits(own, job, &ticks);
+    }
+    return do_fit;
+}
+
+/* A plan without a look at jobs that it gives no GPUs (behind.h), which is what a plan of all jobs
+ * is. false: that cannot be said, and there is none. */
+static bool plan_first(const struct gsim_ctx *ctx, struct elasticflow *own, int64_t now) {
+    if (own->n_behind == 0 || ctx->view->cluster.n_failures != own->n_failures_read ||
+        !do_newcomers_fit(ctx, own))
+        return false;
+    own->n_order = own->n_due - own->n_behind;
     read_all(ctx, own);
-    if (own->mode != ELASTICFLOW_EDF)
-        plan_again(own, now);
-    for (uint32_t i = 0; i < own->n_arrived; i++)
-        admit(ctx, plan, own, &own->job[own->arrived[i]], now);
+    own->has_no_slots = own->is_as_promised = false;
+    own->is_planned = !plan_all(own, now) && elasticflow_behind_part(own, now);
+    if (!own->is_planned)
+        return false;
+    for (uint32_t i = 0; i < own->n_arrived; i++) {
+        own->job[own->arrived[i]].is_admitted = true;
+        elasticflow_behind_add(own, own->arrived[i]);
+    }
     own->n_arrived = 0;
+    elasticflow_behind_take(own);
+    return true;
+}
+
+static void plan_each(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
+                      int64_t now) {
+    elasticflow_behind_drop(own);
+    own->n_order = own->n_due;
+    memcpy(own->order, own->due, own->n_due * sizeof *own->order);
+    read_all(ctx, own);
+    plan_again(own, now);
+    admit_all(ctx, plan, own, now);
+}
+
+static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
+    int64_t now = (ctx->view->now_ns + own->tick_ns - 1) / own->tick_ns, had = own->n_gpus;
+    own->n_gpus = gpus_up(ctx);
     own->next_ns = GSIM_NEVER;
-    if (own->mode == ELASTICFLOW_EDF)
+    if (own->mode == ELASTICFLOW_EDF) {
+        read_all(ctx, own);
+        admit_all(ctx, plan, own, now);
         give_by_deadline(own);
-    else
+    } else {
+        memcpy(own->order, own->due, own->n_due * sizeof *own->order);
+        bool is_first = own->n_gpus == had && plan_first(ctx, own, now);
+        if (!is_first)
+            plan_each(ctx, plan, own, now);
         give_shares(own, now);
+        own->n_order = own->n_due;
+        own->n_unlisted = own->n_behind;
+        if (!is_first)
+            elasticflow_behind_find(ctx, own);
+    }
     own->is_due = own->is_listed = false;
     hold(own, ctx->view->now_ns);
 }

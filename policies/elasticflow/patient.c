@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/elasticflow/patient.h"
 
+/* Times of a run are below this: sums of three are still below ELASTICFLOW_NEVER. */
+static const int64_t far = ELASTICFLOW_NEVER / 4;
+
 static double rate(const struct elasticflow_job *job, uint32_t level) {
     return job->level[level - 1].per_tick;
 }
@@ -23,6 +26,15 @@ static bool end_behind(const struct elasticflow *own, const struct elasticflow_j
     return found->end < ELASTICFLOW_NEVER;
 }
 
+/* Takes GPUs from the last step on until that end. */
+static void take_last(struct elasticflow_steps *free, int64_t gpus, int64_t end) {
+    struct elasticflow_step last = free->step[free->n - 1];
+    free->step[free->n - 1].gpus = last.gpus - gpus;
+    if (free->n > 1 && free->step[free->n - 2].gpus == last.gpus - gpus)
+        free->n--;
+    elasticflow_steps_append(free, end, last.gpus);
+}
+
 bool elasticflow_patient_take(struct elasticflow *own, struct elasticflow_job *job, int64_t now) {
     struct elasticflow_steps *free = &own->free;
     struct elasticflow_answer found;
@@ -31,11 +43,7 @@ bool elasticflow_patient_take(struct elasticflow *own, struct elasticflow_job *j
     struct elasticflow_step last = free->step[free->n - 1];
     if (!end_behind(own, job, last, job->left, &found))
         return false;
-    int64_t left = last.gpus - job->level[0].gpus;
-    free->step[free->n - 1].gpus = left;
-    if (free->n > 1 && free->step[free->n - 2].gpus == left)
-        free->n--;
-    elasticflow_steps_append(free, found.end, last.gpus);
+    take_last(free, job->level[0].gpus, found.end);
     job->plan.n = 0;
     if (last.time > now)
         elasticflow_steps_append(&job->plan, now, 0);
@@ -44,6 +52,12 @@ bool elasticflow_patient_take(struct elasticflow *own, struct elasticflow_job *j
     job->real_end = found.real_end;
     own->is_out_of_memory |= job->plan.has_failed || free->has_failed;
     return true;
+}
+
+void elasticflow_patient_book(struct elasticflow *own, int64_t ticks) {
+    struct elasticflow_steps *free = &own->free;
+    take_last(free, 1, free->step[free->n - 1].time + ticks);
+    own->is_out_of_memory |= free->has_failed;
 }
 
 /* --- the GPUs that are free without the job --------------------------------------------------- */
@@ -101,9 +115,6 @@ static bool can_walk(const struct elasticflow *own, const struct elasticflow_job
            free->step[free->n - 1].time < ELASTICFLOW_NEVER &&
            plan->step[plan->n - 1].time < job->end;
 }
-
-/* Times of a run are below this: sums of three are still below ELASTICFLOW_NEVER. */
-static const int64_t far = ELASTICFLOW_NEVER / 4;
 
 struct elasticflow_edges elasticflow_patient_edges(const struct elasticflow *own, int64_t now) {
     const struct elasticflow_steps *free = &own->free;

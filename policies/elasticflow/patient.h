@@ -11,6 +11,9 @@
 /* As elasticflow_take. */
 bool elasticflow_patient_take(struct elasticflow *elasticflow, struct elasticflow_job *job,
                               int64_t now);
+/* Takes the shares of several jobs, on one GPU each, from the free GPUs, of which there is one
+ * behind all steps: as many ticks as theirs together, in whole slots. */
+void elasticflow_patient_book(struct elasticflow *elasticflow, int64_t ticks);
 /* What the gains of most jobs have of the free GPUs: when these first change, and how many there
  * are in the end. */
 struct elasticflow_edges {

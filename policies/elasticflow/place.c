@@ -267,7 +267,7 @@ static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan, struc
 
 static void list_placed(const struct gsim_ctx *ctx, struct elasticflow *own) {
     own->n_placed = 0;
-    for (uint32_t i = 0; i < own->n_order; i++) {
+    for (uint32_t i = 0; i < own->n_order - own->n_unlisted; i++) {
         struct elasticflow_job *job = &own->job[own->order[i]];
         bool waits = gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
         job->is_changed = false;

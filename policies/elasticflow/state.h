@@ -36,6 +36,7 @@ struct elasticflow_job {
     bool is_changed; /* by the plan under way */
     bool is_read; /* its work was, while it waited */
     bool has_slower_level; /* a level that is slower than the one below */
+    bool is_behind; /* as n_behind says */
     /* the gain stays while the edges of the free GPUs do (patient.h), and more GPUs get free at the
      * first of these than the plan releases then */
     bool is_steady;
@@ -79,6 +80,11 @@ struct elasticflow {
     uint32_t n_order;
     /* Those of order as they stood by their deadlines, before their gains were sorted. */
     uint32_t *due, n_due;
+    /* The last ones of due that a plan need not look at (behind.h), and the ticks of their shares;
+     * when the first of them begins. */
+    uint32_t n_behind;
+    int64_t behind_ticks, behind_from;
+    uint32_t n_unlisted; /* of order, the last ones: they wait, and the plan made now gives none */
     uint32_t *mover; /* scratch */
     uint32_t *moved, n_moved; /* scratch: those that have moved for others in this plan */
     /* Jobs that may move, by node: where the list of each begins; as many as there are GPUs. */
@@ -142,6 +148,12 @@ static inline uint32_t elasticflow_level(const struct elasticflow_job *job, int6
     while (level < job->n_levels && job->level[level].gpus <= gpus)
         level++;
     return level;
+}
+
+/* The level that its plan begins with. */
+static inline uint32_t elasticflow_level_now(const struct elasticflow_job *job) {
+    int64_t gpus = job->plan.n > 0 ? job->plan.step[0].gpus : 0;
+    return gpus > 0 ? elasticflow_level(job, gpus) : 0;
 }
 
 /* Whole numbers not below x, which is at least 0; past any time of a run: that. */

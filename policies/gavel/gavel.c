@@ -175,7 +175,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     learn_speeds(ctx, gavel, job);
     gavel_learn_kind(ctx, gavel, number);
     gavel->arrived[gavel->n_arrived++] = number;
-    gavel->n_ever++;
+    job->came = gavel->n_ever++;
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -399,11 +399,12 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->job = gsim_arena_array(ctx->arena, n, sizeof *gavel->job);
     gavel->arrived = gsim_arena_array(ctx->arena, 2 * (size_t)n + 1, sizeof *gavel->arrived);
     gavel->live = gsim_arena_array(ctx->arena, n, sizeof *gavel->live);
+    gavel->held = gsim_arena_array(ctx->arena, n, sizeof *gavel->held);
     gavel->unplaced = gsim_arena_array(ctx->arena, n, sizeof *gavel->unplaced);
     gavel->reached = gsim_arena_array(ctx->arena, n, sizeof *gavel->reached);
     gavel->settled = gsim_arena_array(ctx->arena, n, sizeof *gavel->settled);
-    if (!gavel->job || !gavel->arrived || !gavel->live || !gavel->unplaced || !gavel->reached ||
-        !gavel->settled)
+    if (!gavel->job || !gavel->arrived || !gavel->live || !gavel->held || !gavel->unplaced ||
+        !gavel->reached || !gavel->settled)
         return gsim_no_memory(ctx->log, "opening gavel");
     gsim_python_seed(&gavel->random, (uint32_t)ctx->seed + 5);
     gsim_python_seed(&gavel->draws, (uint32_t)ctx->seed);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "policies/gavel/gpus.h"
+#include "sim/base/sort.h"
 
 /* Puts the types into the order of their devices' names. */
 static enum gsim_status sort_types(struct gsim_ctx *ctx, struct gavel *gavel) {
@@ -186,17 +187,58 @@ static void keep_members(struct gavel *gavel, uint32_t choice) {
     }
 }
 
+static uint32_t held_at(const struct gavel *gavel, uint32_t i) {
+    return (uint32_t)gavel->held[i];
+}
+
 static void let_go(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
-    for (uint32_t i = 0; i < gavel->n_live; i++) {
-        struct gavel_job *job = &gavel->job[gavel->live[i]];
+    for (uint32_t i = 0; i < gavel->n_held; i++) {
+        struct gavel_job *job = &gavel->job[held_at(gavel, i)];
         if (job->stays)
             continue;
         if (job->is_placed && ctx->view->jobs.state[job->slot] == GSIM_RUNNING)
             gavel_preempt(plan, gavel, job);
-        gavel_give_gpus(ctx, gavel, gavel->live[i]);
+        gavel_give_gpus(ctx, gavel, held_at(gavel, i));
     }
 }
 
+<<<<<<< HEAD
+=======
+/* Lists a job that has GPUs, or is placed, if it is not in a list yet. Returns how many are in it
+ * then. */
+static uint32_t note_held(struct gavel *gavel, uint32_t number, int64_t *list, uint32_t n) {
+    struct gavel_job *job = &gavel->job[number];
+    if (job->is_held || (!job->is_placed && !job->has_gpus))
+        return n;
+    job->is_held = true;
+    list[n] = (int64_t)job->came << 32 | number;
+    return n + 1;
+}
+
+/* The jobs that the next round may let go, in the order in which they came: those that are listed,
+ * and those of the round. */
+static void list_held(struct gsim_ctx *ctx, struct gavel *gavel) {
+    uint32_t n = gavel->n_held, kept = 0, n_new = 0;
+    int64_t *more = gavel->settled;
+    for (uint32_t i = 0; i < n; i++)
+        gavel->job[held_at(gavel, i)].is_held = false;
+    for (uint32_t i = 0; i < n; i++)
+        if (gavel->job[held_at(gavel, i)].came == (uint64_t)gavel->held[i] >> 32) /* not again */
+            kept = note_held(gavel, held_at(gavel, i), gavel->held, kept);
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        for (int m = 0; m <= gavel_is_pair(gavel_chosen(gavel, c)); m++)
+            n_new = note_held(gavel, gavel_chosen(gavel, c)->member[m], more, n_new);
+    if (n_new > 1 && !gsim_sort_i64(more, n_new))
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    gavel->n_held = kept + n_new;
+    for (uint32_t at = gavel->n_held; n_new > 0;)
+        gavel->held[--at] = kept > 0 && gavel->held[kept - 1] > more[n_new - 1]
+                                ? gavel->held[--kept]
+                                : more[--n_new];
+}
+
+/* A job that is placed still could not be preempted: it stays where it is. */
+>>>>>>> w-speed4
 static void give_to_members(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t choice) {
     const struct gsim_round_entry *entry = gavel_chosen(gavel, choice);
     const struct gavel_job *first = NULL;
@@ -219,13 +261,14 @@ static void give_to_members(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t 
 
 void gavel_assign(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     memset(gavel->claim, 0, ctx->view->cluster.n_gpus * sizeof *gavel->claim);
-    for (uint32_t i = 0; i < gavel->n_live; i++)
-        gavel->job[gavel->live[i]].stays = false;
+    for (uint32_t i = 0; i < gavel->n_held; i++)
+        gavel->job[held_at(gavel, i)].stays = false;
     for (uint32_t c = 0; c < gavel->n_choices; c++)
         keep_members(gavel, c);
     let_go(ctx, plan, gavel);
     for (uint32_t c = 0; c < gavel->n_choices; c++)
         give_to_members(ctx, gavel, c);
+    list_held(ctx, gavel);
 }
 
 void gavel_arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {

@@ -36,6 +36,7 @@ struct gavel_job {
     bool is_active, has_ended; /* has_ended: in the round under way, which has yet to count it */
     bool is_placed; /* it has GPUs, or is on its way to them */
     bool has_gpus; /* that the round gives it */
+    bool is_held; /* it is listed so */
     bool stays; /* the next round leaves it on its GPUs */
     bool is_new; /* of fifo without speeds: it has had no type before */
     bool is_at_end; /* it has made the round's iterations */
@@ -43,6 +44,7 @@ struct gavel_job {
     uint32_t with; /* the job that shares its GPUs in the round + 1; 0: none */
     bool fails; /* the reference's program fails in the round: it has too few iterations */
     uint32_t gpus;
+    uint32_t came; /* among all that have come */
     uint32_t type; /* of the GPUs that the round gives it; GAVEL_NO_TYPE: none */
     struct gsim_unit *units; /* these GPUs, `gpus` of them */
     double per_s[GSIM_ROUND_TYPES]; /* by device type; 0: it does not run there */
@@ -83,6 +85,8 @@ struct gavel {
     uint32_t n_arrived, n_ever;
     uint32_t *live; /* jobs with entries, in the order of their arrival */
     uint32_t n_live;
+    int64_t *held; /* jobs that have GPUs, or are placed, since the round began: came, and number */
+    uint32_t n_held;
     uint32_t *n_owners; /* by GPU: the jobs that the round gives it to */
     uint32_t *claim; /* by GPU: the round's choice + 1 that keeps it; 0: none */
     uint32_t *n_free; /* GPUs of each node that the round gives to no job */

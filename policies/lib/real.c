@@ -51,8 +51,17 @@ double gsim_real_exp(double x) {
     double turns = x / (ln2_high + ln2_low);
     int exponent = (int)(turns < 0 ? turns - 0.5 : turns + 0.5);
     double rest = (x - exponent * ln2_high) - exponent * ln2_low, sum = 1;
-    for (int n = 14; n >= 1; n--)
+    /* by 14, 13, ... 1; by powers of two the factor gives the bits of the quotient, and sooner */
+    for (int n = 14; n > 8; n--)
         sum = 1 + rest * sum / n;
+    sum = 1 + rest * sum * 0.125;
+    sum = 1 + rest * sum / 7;
+    sum = 1 + rest * sum / 6;
+    sum = 1 + rest * sum / 5;
+    sum = 1 + rest * sum * 0.25;
+    sum = 1 + rest * sum / 3;
+    sum = 1 + rest * sum * 0.5;
+    sum = 1 + rest * sum;
     return gsim_real_of(1, exponent) * sum;
 }
 

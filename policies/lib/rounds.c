@@ -148,20 +148,33 @@ void gsim_rounds_settle(struct gsim_rounds *rounds, double since_s) {
     }
 }
 
-static double priority_of(const struct gsim_rounds *rounds, const struct gsim_round_entry *entry,
-                          uint32_t type) {
+static bool has_priority(const struct gsim_round_entry *entry, uint32_t type) {
     bool runs = entry->per_s[0][type] > 0 &&
                 (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
-    if (!entry->has_share || !(entry->of[type].share > 0) || !runs)
-        return 0;
-    double part = rounds->time[type] > 0 ? entry->of[type].time / rounds->time[type] : 0;
-    return part > 0 ? entry->of[type].share / part : entry->of[type].share * untried;
+    return entry->has_share && entry->of[type].share > 0 && runs;
 }
 
+static double priority_of(const struct gsim_round_type *of, double all_time) {
+    double part = all_time > 0 ? of->time / all_time : 0;
+    return part > 0 ? of->share / part : of->share * untried;
+}
+
+/* Of most entries in a long line share and time are those of the one before, and what they are
+ * divided by is one number for all. */
 void gsim_rounds_rank(struct gsim_rounds *rounds) {
+    struct gsim_round_type last[GSIM_ROUND_TYPES] = {0};
     for (uint32_t i = 0; i < rounds->n; i++)
-        for (uint32_t type = 0; type < rounds->n_types; type++)
-            rounds->entry[i].of[type].priority = priority_of(rounds, &rounds->entry[i], type);
+        for (uint32_t type = 0; type < rounds->n_types; type++) {
+            struct gsim_round_type *of = &rounds->entry[i].of[type];
+            if (!has_priority(&rounds->entry[i], type)) {
+                of->priority = 0;
+                continue;
+            }
+            if (of->share != last[type].share || of->time != last[type].time)
+                last[type] = (struct gsim_round_type){of->share, of->time, 0,
+                                                      priority_of(of, rounds->time[type])};
+            of->priority = last[type].priority;
+        }
 }
 
 /* --- choosing --------------------------------------------------------------------------------- */
@@ -222,8 +235,21 @@ static double key_of(const struct round *round, const struct gsim_round_entry *e
 static bool runs_on(const struct gsim_round_entry *entry, uint32_t type, enum which which) {
     if (which != ALL && (entry->of[type].priority > 0) != (which == WITH_PRIORITY))
         return false;
+    if (entry->of[type].priority > 0) /* none has one where it does not run */
+        return true;
     return entry->per_s[0][type] > 0 &&
            (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
+}
+
+static struct ranked ranked_of(const struct round *round, uint32_t i, uint32_t type, uint32_t at,
+                               enum which which) {
+    const struct gsim_round_entry *entry = &round->rounds->entry[i];
+    return (struct ranked){key_of(round, entry, type),
+                           entry->of[type].deficit,
+                           entry->has_share ? entry->of[type].share : 0,
+                           which == WITHOUT_PRIORITY ? entry->per_s[0][type] : 0,
+                           i,
+                           at};
 }
 
 /* The entries that may run on these types, of which mostly a few are asked for. */
@@ -238,21 +264,99 @@ static struct gsim_heap gather(const struct round *round, const uint32_t *types,
             uint32_t type = types[at];
             if (entry->gpus > round->left[type] || !runs_on(entry, type, which))
                 continue;
-            round->list[heap.n++] =
-                (struct ranked){key_of(round, entry, type),
-                                entry->of[type].deficit,
-                                entry->has_share ? entry->of[type].share : 0,
-                                which == WITHOUT_PRIORITY ? entry->per_s[0][type] : 0,
-                                i,
-                                at};
+            round->list[heap.n++] = ranked_of(round, i, type, at, which);
         }
     }
     gsim_heap_pile(&heap);
     return heap;
 }
 
+static int by_rank_last(const void *left, const void *right) {
+    return by_rank(right, left);
+}
+
+/* Entries of one width, of which no more than `most` find room: those that come first so far, the
+ * last of them on top. */
+struct width {
+    uint32_t gpus;
+    size_t most;
+    struct gsim_heap first;
+};
+
+enum { WIDTHS = 16 };
+
+struct widths {
+    struct width width[WIDTHS];
+    uint32_t n;
+    size_t room, used; /* of the list */
+};
+
+/* NULL: there are too many. */
+static struct width *width_of(struct widths *widths, const struct round *round, uint32_t gpus,
+                              uint32_t left) {
+    uint32_t w = 0;
+    while (w < widths->n && widths->width[w].gpus != gpus)
+        w++;
+    if (w < widths->n)
+        return &widths->width[w];
+    size_t most = left / gpus;
+    if (w == WIDTHS || most > widths->room - widths->used)
+        return NULL;
+    struct ranked *first = round->list + widths->used;
+    widths->width[widths->n++] =
+        (struct width){gpus, most, {first, 0, sizeof *first, by_rank_last}};
+    widths->used += most;
+    return &widths->width[w];
+}
+
+static void keep_first(struct width *width, struct ranked one) {
+    struct ranked *first = width->first.items;
+    if (width->first.n < width->most) {
+        first[width->first.n++] = one;
+        if (width->first.n == width->most)
+            gsim_heap_pile(&width->first);
+    } else if (by_rank(&one, first) < 0) {
+        first[0] = one;
+        gsim_heap_put_back(&width->first);
+    }
+}
+
+/* As gather, of one type, those alone that may have room, where no two entries have a job in
+ * common. false: they have, or the line is short. */
+static bool gather_first(const struct round *round, uint32_t type, enum which which,
+                         struct gsim_heap *heap) {
+    enum { LONG = 4 }; /* below that many entries for each GPU there is little to pass over */
+    uint32_t left = round->left[type];
+    if (round->rounds->n / LONG < left)
+        return false;
+    struct widths widths = {.room = round->rounds->n};
+    for (uint32_t i = 0; i < round->rounds->n; i++) {
+        const struct gsim_round_entry *entry = &round->rounds->entry[i];
+        if (entry->member[1] != GSIM_NO_MEMBER)
+            return false;
+        if (entry->gpus > left || is_taken(round->rounds, entry) || !runs_on(entry, type, which))
+            continue;
+        struct width *width = width_of(&widths, round, entry->gpus, left);
+        if (!width)
+            return false;
+        const struct ranked *last = width->first.items;
+        if (width->first.n < width->most || key_of(round, entry, type) >= last->priority)
+            keep_first(width, ranked_of(round, i, type, 0, which));
+    }
+    *heap = (struct gsim_heap){round->list, 0, sizeof *round->list, by_rank};
+    for (uint32_t w = 0; w < widths.n; w++) {
+        const struct gsim_heap *first = &widths.width[w].first;
+        memmove(round->list + heap->n, first->items, first->n * sizeof *round->list);
+        heap->n += first->n;
+    }
+    gsim_heap_pile(heap);
+    return true;
+}
+
 static void serve(struct round *round, const uint32_t *types, uint32_t n_types, enum which which) {
-    struct gsim_heap heap = gather(round, types, n_types, which);
+    struct gsim_heap heap;
+    if (n_types > 1 || !gather_first(round, types[0], which, &heap))
+        heap = gather(round, types, n_types, which);
     uint32_t left = 0;
     for (uint32_t at = 0; at < n_types; at++)
         left += round->left[types[at]];
