@@ -202,8 +202,6 @@ static void let_go(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *g
     }
 }
 
-<<<<<<< HEAD
-=======
 /* Lists a job that has GPUs, or is placed, if it is not in a list yet. Returns how many are in it
  * then. */
 static uint32_t note_held(struct gavel *gavel, uint32_t number, int64_t *list, uint32_t n) {
@@ -237,8 +235,6 @@ static void list_held(struct gsim_ctx *ctx, struct gavel *gavel) {
                                 : more[--n_new];
 }
 
-/* A job that is placed still could not be preempted: it stays where it is. */
->>>>>>> w-speed4
 static void give_to_members(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t choice) {
     const struct gsim_round_entry *entry = gavel_chosen(gavel, choice);
     const struct gavel_job *first = NULL;
