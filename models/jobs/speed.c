@@ -79,8 +79,7 @@ static int64_t most_memory_beside(const struct gsim_model *model, uint16_t type)
 /* Whether a job of that model and width can run on GPUs of a type with that part of a host's memory
  * beside each, on one node or on as many nodes as it has GPUs. */
 static bool can_run_beside(const struct gsim_model *model, uint32_t kind, uint32_t gpus,
-                           uint16_t type, int64_t mem_bytes) {
-    struct gsim_host host = {INT64_MAX, mem_bytes};
+                           uint16_t type, struct gsim_host host) {
     for (uint32_t nodes = 1;; nodes = gpus) {
         struct gsim_rated rated = gsim_rates_find(model->setup.trace->rates, kind,
                                                   model->rates_device[type], gpus, nodes, host);
@@ -100,17 +99,45 @@ static bool has_steps(const struct gsim_model *model, uint32_t job, uint16_t typ
                0;
 }
 
-bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu) {
+/* Whether the job can: in each of its phases, where it has some. */
+static bool job_can_run_beside(const struct gsim_model *model, uint32_t job, uint16_t type,
+                               struct gsim_host host) {
     const struct gsim_trace *trace = model->setup.trace;
+    const struct gsim_phases *phases = gsim_phases_of_job(trace, job);
+    for (uint32_t i = 0; i < (phases ? phases->n : 1); i++) {
+        uint32_t kind = phases ? phases->phase[i].kind : gsim_rates_of_job(trace, job);
+        if (kind != GSIM_NO_KIND &&
+            !can_run_beside(model, kind, gsim_trace_gpus(trace, job), type, host))
+            return false;
+    }
+    return true;
+}
+
+bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     uint16_t type = model->setup.type_of_gpu[gpu];
-    if (trace->goodput)
+    if (model->setup.trace->goodput)
         return has_steps(model, job, type);
-    uint32_t kind = gsim_rates_of_job(trace, job);
-    int64_t bytes =
-        wiring->part_of_host ? wiring->part_of_host[wiring->node_of_gpu[gpu]].mem_bytes : 0;
-    return kind == GSIM_NO_KIND || can_run_beside(model, kind, gsim_trace_gpus(trace, job), type,
-                                                  bytes > 0 ? bytes : INT64_MAX);
+    struct gsim_host host = gsim_host_ample;
+    if (wiring->part_of_host)
+        host = gsim_lesser_host(host, wiring->part_of_host[wiring->node_of_gpu[gpu]]);
+    return job_can_run_beside(model, job, type, host);
+}
+
+/* A gang over several nodes has the least part of a host of any of them beside each GPU. */
+bool gsim_speed_can_run_across(const struct gsim_model *model, uint32_t job) {
+    const struct gsim_wiring *wiring = &model->setup.wiring;
+    if (model->setup.trace->goodput || !wiring->part_of_host ||
+        gsim_trace_gpus(model->setup.trace, job) < 2)
+        return true;
+    struct gsim_host least = gsim_host_ample;
+    for (uint32_t gpu = 0; gpu < model->setup.n_gpus; gpu++)
+        least = gsim_lesser_host(least, wiring->part_of_host[wiring->node_of_gpu[gpu]]);
+    for (uint32_t gpu = 0; gpu < model->setup.n_gpus; gpu++)
+        if ((gpu == 0 || model->setup.type_of_gpu[gpu] != model->setup.type_of_gpu[gpu - 1]) &&
+            !job_can_run_beside(model, job, model->setup.type_of_gpu[gpu], least))
+            return false;
+    return true;
 }
 
 /* A model that needs more of a host's memory than falls to any GPU could run nowhere. */
@@ -119,11 +146,12 @@ static enum gsim_status refuse_lack_of_memory(const struct gsim_model *model,
     const struct gsim_trace *trace = model->setup.trace;
     enum gsim_status status = GSIM_OK;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        uint32_t kind = gsim_rates_of_job(trace, job), gpus = gsim_trace_gpus(trace, job);
-        bool can_run = kind == GSIM_NO_KIND, could_run = false;
+        uint32_t gpus = gsim_trace_gpus(trace, job);
+        bool can_run = false, could_run = false;
         for (uint16_t type = 0; type < model->setup.n_profiles && !can_run; type++) {
-            can_run = can_run_beside(model, kind, gpus, type, most_memory_beside(model, type));
-            could_run |= can_run_beside(model, kind, gpus, type, INT64_MAX);
+            struct gsim_host most = {INT64_MAX, most_memory_beside(model, type)};
+            can_run = job_can_run_beside(model, job, type, most);
+            could_run |= job_can_run_beside(model, job, type, gsim_host_ample);
         }
         if (!can_run && could_run)
             status = gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
@@ -200,14 +228,10 @@ static struct gsim_host job_host(const struct gsim_model *model, const struct gs
     const struct gsim_wiring *wiring = &model->setup.wiring;
     struct gsim_host host = gsim_host_ample;
     if (about->host.cpus_milli > 0 || about->host.mem_bytes > 0)
-        return (struct gsim_host){gsim_lesser_part(host.cpus_milli, about->host.cpus_milli),
-                                  gsim_lesser_part(host.mem_bytes, about->host.mem_bytes)};
-    for (uint32_t u = 0; wiring->part_of_host && u < about->n_units; u++) {
-        const struct gsim_host *part =
-            &wiring->part_of_host[wiring->node_of_gpu[about->units[u].gpu]];
-        host.cpus_milli = gsim_lesser_part(host.cpus_milli, part->cpus_milli);
-        host.mem_bytes = gsim_lesser_part(host.mem_bytes, part->mem_bytes);
-    }
+        return gsim_lesser_host(host, about->host);
+    for (uint32_t u = 0; wiring->part_of_host && u < about->n_units; u++)
+        host =
+            gsim_lesser_host(host, wiring->part_of_host[wiring->node_of_gpu[about->units[u].gpu]]);
     return host;
 }
 
@@ -506,8 +530,7 @@ static struct site site_there(struct gsim_model *model, const struct gsim_where 
                          .is_beside = where->beside > 0,
                          .other =
                              where->beside > 0 ? model->jobs[where->beside - 1].kind : GSIM_NO_KIND,
-                         .host = {gsim_lesser_part(INT64_MAX, host.cpus_milli),
-                                  gsim_lesser_part(INT64_MAX, host.mem_bytes)}};
+                         .host = gsim_lesser_host(gsim_host_ample, host)};
 }
 
 /* On nodes that are equally full, but for the last one: as full as the fullest that the policy
