@@ -25,6 +25,17 @@ static bool is_neutral(const struct gsim_profile *profile) {
            value[GSIM_KEY_GANG_SWITCHES_SKEWED_PPM] == GSIM_PPM;
 }
 
+/* What the table said of a question, and the question. Jobs of few models start again and again on
+ * GPUs that are alike. */
+struct gsim_speed_found {
+    uint32_t row, kind, asked, gpus, nodes; /* gpus 0: no answer is kept here */
+    uint16_t type;
+    struct gsim_host host;
+    struct gsim_rated rated;
+    gsim_u128 ratio_q64; /* to the speed of reference; 0: it cannot run so, or has no row */
+};
+enum { MOST_FOUND = 256 };
+
 static enum gsim_status find_devices(struct gsim_model *model, struct gsim_log *log) {
     const struct gsim_model_setup *setup = &model->setup;
     const struct gsim_rates *rates = setup->trace->rates;
@@ -45,7 +56,8 @@ static enum gsim_status find_devices(struct gsim_model *model, struct gsim_log *
                              name, rates->device[0], rates->n_devices > 1 ? " and others" : "");
     }
     model->rates_device = device;
-    return GSIM_OK;
+    model->found = gsim_arena_array(setup->arena, MOST_FOUND, sizeof *model->found);
+    return model->found ? GSIM_OK : gsim_no_memory(log, "opening the device model");
 }
 
 static enum gsim_status find_goodput_devices(struct gsim_model *model, struct gsim_log *log) {
@@ -345,32 +357,68 @@ static struct gsim_rated rated_at(const struct gsim_model *model, uint32_t kind,
     return slowest;
 }
 
+/* What the table says, and the speed relative to that by which the work is counted. */
+static struct gsim_speed_found found_at(const struct gsim_model *model, uint32_t row, uint32_t kind,
+                                        const struct gsim_job *about, const struct site *site) {
+    struct gsim_speed_found found = {.row = row,
+                                     .kind = kind,
+                                     .asked = about->gpus,
+                                     .gpus = site->n_units ? site->n_units : about->gpus,
+                                     .nodes = site->nodes,
+                                     .type = site->types[0],
+                                     .host = site->host};
+    found.rated = rated_at(model, row, about, site);
+    if (found.rated.is_there && found.rated.tempo.digits > 0)
+        found.ratio_q64 = gsim_tempo_ratio_q64(
+            found.rated.tempo, gsim_rates_reference(model->setup.trace->rates, kind, about->gpus));
+    return found;
+}
+
+static bool is_answer(const struct gsim_speed_found *found, uint32_t row, uint32_t kind,
+                      const struct gsim_job *about, const struct site *site) {
+    uint32_t gpus = site->n_units ? site->n_units : about->gpus;
+    return found->row == row && found->kind == kind && found->gpus == gpus &&
+           found->asked == about->gpus && found->nodes == site->nodes &&
+           found->type == site->types[0] && found->host.cpus_milli == site->host.cpus_milli &&
+           found->host.mem_bytes == site->host.mem_bytes;
+}
+
+/* As found_at, from what was asked before where the GPUs are of one type. */
+static struct gsim_speed_found found_again(struct gsim_model *model, uint32_t row, uint32_t kind,
+                                           const struct gsim_job *about, const struct site *site) {
+    struct gsim_speed_found *kept =
+        &model->found[(row * 31 + about->gpus * 7 + site->types[0]) % MOST_FOUND];
+    if (site->n_types > 1)
+        return found_at(model, row, kind, about, site);
+    if (!is_answer(kept, row, kind, about, site))
+        *kept = found_at(model, row, kind, about, site);
+    return *kept;
+}
+
 /* The speed at a site, and that of the table, which is 0 where the job runs by its own columns. */
 static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_job *about, const struct site *site,
                                   struct gsim_tempo *tempo) {
     uint32_t kind = model->jobs[slot].kind;
-    struct gsim_rated rated = {.is_there = false};
     uint32_t row = kind;
+    struct gsim_speed_found found = {.row = row};
     if (gsim_rarely(site->is_beside))
         row = kind == GSIM_NO_KIND
                   ? kind
                   : gsim_rates_beside(model->setup.trace->rates, kind, site->other);
     if (row != GSIM_NO_KIND)
-        rated = rated_at(model, row, about, site);
-    *tempo = rated.tempo;
-    if (site->is_beside && !rated.is_there)
+        found = found_again(model, row, kind, about, site);
+    *tempo = found.rated.tempo;
+    if (site->is_beside && !found.rated.is_there)
         return (struct gsim_speed){0};
-    if (!rated.is_there) {
+    if (!found.rated.is_there) {
         model->is_unrated |= kind != GSIM_NO_KIND;
         return (struct gsim_speed){.rate_q32 = some_pace_q32(model, about, site)};
     }
-    if (rated.tempo.digits == 0)
+    if (found.rated.tempo.digits == 0)
         return (struct gsim_speed){0};
-    model->is_beyond |= rated.is_beyond;
-    gsim_u128 q64 = gsim_tempo_ratio_q64(
-        rated.tempo, gsim_rates_reference(model->setup.trace->rates, kind, about->gpus));
-    struct gsim_speed speed = {(uint64_t)(q64 >> 32), (uint32_t)q64};
+    model->is_beyond |= found.rated.is_beyond;
+    struct gsim_speed speed = {(uint64_t)(found.ratio_q64 >> 32), (uint32_t)found.ratio_q64};
     return speed.rate_q32 > 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
 }
 
