@@ -22,11 +22,8 @@ static void count(struct gsim_nodes_of_type *nodes, const struct gsim_model_setu
             continue;
         nodes->n += node != last;
         nodes->gpus[nodes->n - 1] += 1;
-        if (part_of_host && node != last) {
-            const struct gsim_host *part = &part_of_host[node];
-            nodes->part.cpus_milli = gsim_lesser_part(nodes->part.cpus_milli, part->cpus_milli);
-            nodes->part.mem_bytes = gsim_lesser_part(nodes->part.mem_bytes, part->mem_bytes);
-        }
+        if (part_of_host && node != last)
+            nodes->part = gsim_lesser_host(nodes->part, part_of_host[node]);
         last = node;
     }
     qsort(nodes->gpus, nodes->n, sizeof *nodes->gpus, by_gpus_down);

@@ -27,6 +27,10 @@ struct gsim_nodes_seen {
 static inline int64_t gsim_lesser_part(int64_t least, int64_t part) {
     return part > 0 && part < least ? part : least;
 }
+static inline struct gsim_host gsim_lesser_host(struct gsim_host least, struct gsim_host part) {
+    return (struct gsim_host){gsim_lesser_part(least.cpus_milli, part.cpus_milli),
+                              gsim_lesser_part(least.mem_bytes, part.mem_bytes)};
+}
 
 /* By type; *list keeps what was counted. NULL: no memory. */
 const struct gsim_nodes_of_type *gsim_fewest_nodes_of(struct gsim_nodes_seen **list,

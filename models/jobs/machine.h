@@ -126,6 +126,7 @@ struct gsim_model {
     uint32_t *processes; /* by GPU: processes on it; NULL: it makes no difference */
     bool has_speeds; /* some profile or application makes jobs faster or slower */
     bool has_shares; /* some job asks for a part of a GPU */
+    struct gsim_speed_found *found; /* what the table of speeds said last, by question (speed.c) */
     uint32_t *rates_device; /* by type: its place in the table of speeds; NULL: no table */
     uint32_t *goodput_device; /* by type: its place in the table of goodput; NULL: no table */
     struct gsim_nodes_seen *nodes_seen; /* by policies that asked for speeds */

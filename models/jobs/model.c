@@ -782,6 +782,7 @@ const struct gsim_model_ops gsim_model_device = {
     .pace_beside = gsim_speed_beside_q32,
     .most_pace = gsim_speed_most_q32,
     .can_run_on = gsim_speed_can_run_on,
+    .can_run_across = gsim_speed_can_run_across,
     .rate = gsim_speed_there,
     .learning = gsim_speed_learning,
     .learning_on = gsim_speed_learning_on,

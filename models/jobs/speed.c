@@ -25,6 +25,17 @@ static bool is_neutral(const struct gsim_profile *profile) {
            value[GSIM_KEY_GANG_SWITCHES_SKEWED_PPM] == GSIM_PPM;
 }
 
+/* What the table said of a question, and the question. Jobs of few models start again and again on
+ * GPUs that are alike. */
+struct gsim_speed_found {
+    uint32_t row, kind, asked, gpus, nodes; /* gpus 0: no answer is kept here */
+    uint16_t type;
+    struct gsim_host host;
+    struct gsim_rated rated;
+    gsim_u128 ratio_q64; /* to the speed of reference; 0: it cannot run so, or has no row */
+};
+enum { MOST_FOUND = 256 };
+
 static enum gsim_status find_devices(struct gsim_model *model, struct gsim_log *log) {
     const struct gsim_model_setup *setup = &model->setup;
     const struct gsim_rates *rates = setup->trace->rates;
@@ -45,7 +56,8 @@ static enum gsim_status find_devices(struct gsim_model *model, struct gsim_log *
                              name, rates->device[0], rates->n_devices > 1 ? " and others" : "");
     }
     model->rates_device = device;
-    return GSIM_OK;
+    model->found = gsim_arena_array(setup->arena, MOST_FOUND, sizeof *model->found);
+    return model->found ? GSIM_OK : gsim_no_memory(log, "opening the device model");
 }
 
 static enum gsim_status find_goodput_devices(struct gsim_model *model, struct gsim_log *log) {
@@ -79,8 +91,7 @@ static int64_t most_memory_beside(const struct gsim_model *model, uint16_t type)
 /* Whether a job of that model and width can run on GPUs of a type with that part of a host's memory
  * beside each, on one node or on as many nodes as it has GPUs. */
 static bool can_run_beside(const struct gsim_model *model, uint32_t kind, uint32_t gpus,
-                           uint16_t type, int64_t mem_bytes) {
-    struct gsim_host host = {INT64_MAX, mem_bytes};
+                           uint16_t type, struct gsim_host host) {
     for (uint32_t nodes = 1;; nodes = gpus) {
         struct gsim_rated rated = gsim_rates_find(model->setup.trace->rates, kind,
                                                   model->rates_device[type], gpus, nodes, host);
@@ -100,17 +111,45 @@ static bool has_steps(const struct gsim_model *model, uint32_t job, uint16_t typ
                0;
 }
 
-bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu) {
+/* Whether the job can: in each of its phases, where it has some. */
+static bool job_can_run_beside(const struct gsim_model *model, uint32_t job, uint16_t type,
+                               struct gsim_host host) {
     const struct gsim_trace *trace = model->setup.trace;
+    const struct gsim_phases *phases = gsim_phases_of_job(trace, job);
+    for (uint32_t i = 0; i < (phases ? phases->n : 1); i++) {
+        uint32_t kind = phases ? phases->phase[i].kind : gsim_rates_of_job(trace, job);
+        if (kind != GSIM_NO_KIND &&
+            !can_run_beside(model, kind, gsim_trace_gpus(trace, job), type, host))
+            return false;
+    }
+    return true;
+}
+
+bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     uint16_t type = model->setup.type_of_gpu[gpu];
-    if (trace->goodput)
+    if (model->setup.trace->goodput)
         return has_steps(model, job, type);
-    uint32_t kind = gsim_rates_of_job(trace, job);
-    int64_t bytes =
-        wiring->part_of_host ? wiring->part_of_host[wiring->node_of_gpu[gpu]].mem_bytes : 0;
-    return kind == GSIM_NO_KIND || can_run_beside(model, kind, gsim_trace_gpus(trace, job), type,
-                                                  bytes > 0 ? bytes : INT64_MAX);
+    struct gsim_host host = gsim_host_ample;
+    if (wiring->part_of_host)
+        host = gsim_lesser_host(host, wiring->part_of_host[wiring->node_of_gpu[gpu]]);
+    return job_can_run_beside(model, job, type, host);
+}
+
+/* A gang over several nodes has the least part of a host of any of them beside each GPU. */
+bool gsim_speed_can_run_across(const struct gsim_model *model, uint32_t job) {
+    const struct gsim_wiring *wiring = &model->setup.wiring;
+    if (model->setup.trace->goodput || !wiring->part_of_host ||
+        gsim_trace_gpus(model->setup.trace, job) < 2)
+        return true;
+    struct gsim_host least = gsim_host_ample;
+    for (uint32_t gpu = 0; gpu < model->setup.n_gpus; gpu++)
+        least = gsim_lesser_host(least, wiring->part_of_host[wiring->node_of_gpu[gpu]]);
+    for (uint32_t gpu = 0; gpu < model->setup.n_gpus; gpu++)
+        if ((gpu == 0 || model->setup.type_of_gpu[gpu] != model->setup.type_of_gpu[gpu - 1]) &&
+            !job_can_run_beside(model, job, model->setup.type_of_gpu[gpu], least))
+            return false;
+    return true;
 }
 
 /* A model that needs more of a host's memory than falls to any GPU could run nowhere. */
@@ -119,11 +158,12 @@ static enum gsim_status refuse_lack_of_memory(const struct gsim_model *model,
     const struct gsim_trace *trace = model->setup.trace;
     enum gsim_status status = GSIM_OK;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        uint32_t kind = gsim_rates_of_job(trace, job), gpus = gsim_trace_gpus(trace, job);
-        bool can_run = kind == GSIM_NO_KIND, could_run = false;
+        uint32_t gpus = gsim_trace_gpus(trace, job);
+        bool can_run = false, could_run = false;
         for (uint16_t type = 0; type < model->setup.n_profiles && !can_run; type++) {
-            can_run = can_run_beside(model, kind, gpus, type, most_memory_beside(model, type));
-            could_run |= can_run_beside(model, kind, gpus, type, INT64_MAX);
+            struct gsim_host most = {INT64_MAX, most_memory_beside(model, type)};
+            can_run = job_can_run_beside(model, job, type, most);
+            could_run |= job_can_run_beside(model, job, type, gsim_host_ample);
         }
         if (!can_run && could_run)
             status = gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
@@ -200,14 +240,10 @@ static struct gsim_host job_host(const struct gsim_model *model, const struct gs
     const struct gsim_wiring *wiring = &model->setup.wiring;
     struct gsim_host host = gsim_host_ample;
     if (about->host.cpus_milli > 0 || about->host.mem_bytes > 0)
-        return (struct gsim_host){gsim_lesser_part(host.cpus_milli, about->host.cpus_milli),
-                                  gsim_lesser_part(host.mem_bytes, about->host.mem_bytes)};
-    for (uint32_t u = 0; wiring->part_of_host && u < about->n_units; u++) {
-        const struct gsim_host *part =
-            &wiring->part_of_host[wiring->node_of_gpu[about->units[u].gpu]];
-        host.cpus_milli = gsim_lesser_part(host.cpus_milli, part->cpus_milli);
-        host.mem_bytes = gsim_lesser_part(host.mem_bytes, part->mem_bytes);
-    }
+        return gsim_lesser_host(host, about->host);
+    for (uint32_t u = 0; wiring->part_of_host && u < about->n_units; u++)
+        host =
+            gsim_lesser_host(host, wiring->part_of_host[wiring->node_of_gpu[about->units[u].gpu]]);
     return host;
 }
 
@@ -321,32 +357,68 @@ static struct gsim_rated rated_at(const struct gsim_model *model, uint32_t kind,
     return slowest;
 }
 
+/* What the table says, and the speed relative to that by which the work is counted. */
+static struct gsim_speed_found found_at(const struct gsim_model *model, uint32_t row, uint32_t kind,
+                                        const struct gsim_job *about, const struct site *site) {
+    struct gsim_speed_found found = {.row = row,
+                                     .kind = kind,
+                                     .asked = about->gpus,
+                                     .gpus = site->n_units ? site->n_units : about->gpus,
+                                     .nodes = site->nodes,
+                                     .type = site->types[0],
+                                     .host = site->host};
+    found.rated = rated_at(model, row, about, site);
+    if (found.rated.is_there && found.rated.tempo.digits > 0)
+        found.ratio_q64 = gsim_tempo_ratio_q64(
+            found.rated.tempo, gsim_rates_reference(model->setup.trace->rates, kind, about->gpus));
+    return found;
+}
+
+static bool is_answer(const struct gsim_speed_found *found, uint32_t row, uint32_t kind,
+                      const struct gsim_job *about, const struct site *site) {
+    uint32_t gpus = site->n_units ? site->n_units : about->gpus;
+    return found->row == row && found->kind == kind && found->gpus == gpus &&
+           found->asked == about->gpus && found->nodes == site->nodes &&
+           found->type == site->types[0] && found->host.cpus_milli == site->host.cpus_milli &&
+           found->host.mem_bytes == site->host.mem_bytes;
+}
+
+/* As found_at, from what was asked before where the GPUs are of one type. */
+static struct gsim_speed_found found_again(struct gsim_model *model, uint32_t row, uint32_t kind,
+                                           const struct gsim_job *about, const struct site *site) {
+    struct gsim_speed_found *kept =
+        &model->found[(row * 31 + about->gpus * 7 + site->types[0]) % MOST_FOUND];
+    if (site->n_types > 1)
+        return found_at(model, row, kind, about, site);
+    if (!is_answer(kept, row, kind, about, site))
+        *kept = found_at(model, row, kind, about, site);
+    return *kept;
+}
+
 /* The speed at a site, and that of the table, which is 0 where the job runs by its own columns. */
 static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_job *about, const struct site *site,
                                   struct gsim_tempo *tempo) {
     uint32_t kind = model->jobs[slot].kind;
-    struct gsim_rated rated = {.is_there = false};
     uint32_t row = kind;
+    struct gsim_speed_found found = {.row = row};
     if (gsim_rarely(site->is_beside))
         row = kind == GSIM_NO_KIND
                   ? kind
                   : gsim_rates_beside(model->setup.trace->rates, kind, site->other);
     if (row != GSIM_NO_KIND)
-        rated = rated_at(model, row, about, site);
-    *tempo = rated.tempo;
-    if (site->is_beside && !rated.is_there)
+        found = found_again(model, row, kind, about, site);
+    *tempo = found.rated.tempo;
+    if (site->is_beside && !found.rated.is_there)
         return (struct gsim_speed){0};
-    if (!rated.is_there) {
+    if (!found.rated.is_there) {
         model->is_unrated |= kind != GSIM_NO_KIND;
         return (struct gsim_speed){.rate_q32 = some_pace_q32(model, about, site)};
     }
-    if (rated.tempo.digits == 0)
+    if (found.rated.tempo.digits == 0)
         return (struct gsim_speed){0};
-    model->is_beyond |= rated.is_beyond;
-    gsim_u128 q64 = gsim_tempo_ratio_q64(
-        rated.tempo, gsim_rates_reference(model->setup.trace->rates, kind, about->gpus));
-    struct gsim_speed speed = {(uint64_t)(q64 >> 32), (uint32_t)q64};
+    model->is_beyond |= found.rated.is_beyond;
+    struct gsim_speed speed = {(uint64_t)(found.ratio_q64 >> 32), (uint32_t)found.ratio_q64};
     return speed.rate_q32 > 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
 }
 
@@ -506,8 +578,7 @@ static struct site site_there(struct gsim_model *model, const struct gsim_where 
                          .is_beside = where->beside > 0,
                          .other =
                              where->beside > 0 ? model->jobs[where->beside - 1].kind : GSIM_NO_KIND,
-                         .host = {gsim_lesser_part(INT64_MAX, host.cpus_milli),
-                                  gsim_lesser_part(INT64_MAX, host.mem_bytes)}};
+                         .host = gsim_lesser_host(gsim_host_ample, host)};
 }
 
 /* On nodes that are equally full, but for the last one: as full as the fullest that the policy

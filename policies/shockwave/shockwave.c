@@ -20,8 +20,9 @@
  * program scales them where measurements are 40 % off. In a round a job goes as fast as on average
  * over the GPUs of the cluster, any of which it may get. How late a job is is a ratio of two times
  * of day, counted from when the program begins; here from the first submission since the cluster
- * was last without jobs, so that neither when a trace begins nor jobs of long ago decide. The 20 s
- * that a job loses there which did not run in the round before are the device's cost of a start. */
+ * was last without jobs, so that neither when a trace begins nor jobs of long ago decide. A job
+ * that did not run in the round before loses 20 s there, but only in a round of which it leaves 5 s
+ * at most; here each start costs what the device says, in a round that the job ends early too. */
 #include "policies/shockwave/state.h"
 
 #include <stdlib.h>

@@ -174,18 +174,26 @@ struct needs {
     uint32_t n, n_some;
 };
 
+/* Sets tell nodes apart one by one: where a gang meets too little of a host only over several nodes
+ * matters to policies alone that know of no sets. */
 static bool can_run_everywhere(const struct gsim_core *core, uint32_t job) {
     const struct gsim_cluster_spec *spec = core->options->cluster;
+    bool has_sets = !core->policy->shares_gpus && !core->policy->names_gpus;
     uint32_t node = 0;
+    if (!has_sets && !core->ops->can_run_across(core->model, job))
+        return false;
     for (uint32_t g = 0; g < spec->n_groups; node += spec->groups[g++].count)
         if (!can_run_on(core, job, node))
             return false;
     return true;
 }
 
-/* The job's model by the table of speeds, or its application by that of goodput. */
+/* The job's model by the table of speeds, or its phases by it, which are numbered after the models;
+ * or its application by the table of goodput. */
 static uint32_t kind_of(const struct gsim_trace *trace, uint32_t job) {
     const struct gsim_phases *phases = trace->goodput ? gsim_goodput_phases(trace, job) : NULL;
+    if (!phases && gsim_phases_of_job(trace, job))
+        return trace->rates->n_kinds + (uint32_t)gsim_trace_get(trace, GSIM_COL_PHASES, job);
     return phases ? phases->app : gsim_rates_of_job(trace, job);
 }
 

@@ -131,6 +131,35 @@ themis:lease=20min:3:models cannot run on some nodes of the cluster, which have 
 adaptdl:rule=tiresias:3:trace.csv:2: adaptdl: its rules know one type of GPU, and job 'a' is unlike on 'none' and on 'some'
 END
 
+# Jobs in phases, and rows of 0 for a host with a CPU for each GPU, meet the rule of jobs of one model: policies that
+# let gsim choose GPUs run them on the other node, those that choose GPUs themselves are refused.
+printf 'job_id,submit_s,gpus,phases\na,0,1,30 m;40 m\nb,0,2,100 m;40 m\nc,5,1,70 m\n' >"$tmp/in_phases.csv"
+printf '[node a]\ndevice = ideal\ngpus = 4\ncpus = 4\n[node b]\ndevice = ideal\ngpus = 4\ncpus = 16\n' >"$tmp/cpus.ini"
+printf 'device,model,gpus,cpus_per_gpu,iterations_per_s
+ideal,m,1,1,0\nideal,m,1,4,1\nideal,m,2,1,0\nideal,m,2,4,2\n' >"$tmp/cpus.csv"
+# A gang over both nodes has the lesser part of the memory beside each GPU, with which it cannot run on the second type,
+# while each node alone can run it.
+printf '[node a]\ndevice = ideal\ngpus = 1\nhost_mem = 10GiB\nrates_as = little\n
+[node b]\ndevice = ideal\ngpus = 1\nhost_mem = 40GiB\nrates_as = much\n' >"$tmp/memory.ini"
+printf 'device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s
+little,m,1,1,10,1\nlittle,m,2,1,10,2\nmuch,m,1,1,40,1\nmuch,m,2,1,40,2\n' >"$tmp/memory.csv"
+printf 'job_id,submit_s,gpus,model,iterations\na,0,2,m,70\n' >"$tmp/across.csv"
+refused="models cannot run on some nodes of the cluster, which have other GPUs"
+while IFS=: read -r table trace policy code pattern; do
+    expect "$policy: $trace where $table tells nodes apart" "$code" "$pattern" "$gsim" run --quiet --policy "$policy" \
+        --rates "$tmp/$table.csv" --cluster "$tmp/$table.ini" "$tmp/$trace.csv"
+done <<END
+types:in_phases:fifo:0:3 completed
+types:in_phases:las:0:3 completed
+types:in_phases:lucid:3:$refused
+types:in_phases:shockwave:3:$refused
+cpus:trace:fifo:0:3 completed
+cpus:trace:shockwave:3:$refused
+cpus:in_phases:las:0:3 completed
+memory:across:lucid:3:$refused
+memory:across:shockwave:3:$refused
+END
+
 # --- reference=gavel, fifo without speeds: the last type by name is given to each job, be it as it may
 printf '[node a]\ndevice = ideal\ngpus = 4\nrates_as = a\n[node b]\ndevice = ideal\ngpus = 1\nrates_as = b\n' >"$tmp/last.ini"
 printf 'device,model,gpus,iterations_per_s\na,m,1,1\na,m,2,2\nb,m,1,0\nb,m,2,0\n' >"$tmp/no_b.csv"
