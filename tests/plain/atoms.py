@@ -12,12 +12,14 @@ class Atom(Kernel):
     def __init__(self, piece, chosen, blocks, sms):
         Kernel.__init__(self, piece.job, 0, piece.then, Fraction(piece.length * blocks, piece.all), blocks, sms)
         self.most = min(piece.all, sms)
-        self.places = -(-piece.all // self.most) * self.most * blocks // piece.all
+        self.whole, self.width = piece.all, sms
         self.chosen, self.only, self.sms, self.total = chosen, chosen, set(), blocks
 
     def last_wave(self, each):
-        waves = self.waves(each)
-        return self.all * min(Fraction(1, waves), max(0, 1 - Fraction((waves - 1) * each, self.places)))
+        """As of a kernel, with places in proportion to its blocks."""
+        waves, most = self.waves(each), min(self.whole, self.width)
+        places = -(-self.whole // most) * most * self.blocks // self.whole
+        return self.all * min(Fraction(1, waves), max(0, 1 - Fraction((waves - 1) * each, places)))
 
     def strays(self):
         return sorted(self.sms - self.only)
@@ -108,7 +110,7 @@ class Atoms(Blocks):
         n = min(len(own), piece.left, self.fewest(piece))
         if n == 0:
             return
-        waves = max(1, self.costs["atom"] // piece.length)
+        waves = max(1, self.costs["atom"] * piece.all // (piece.length * min(piece.all, self.costs["sms"])))  # of those of the kernel alone
         piece.atom = Atom(piece, set(own[:n]), min(piece.left, n * waves), self.costs["sms"])
         self.has_changed = True
 

@@ -487,9 +487,16 @@ class MoreDraws:
         self.rule = r.choice(["consolidate", "affinity"])
         self.sets.append(f"placement={self.rule}")
 
-    def draw_atoms(self, r):
+    def draw_waved_atoms(self, r):
+        """Atoms of several waves, of kernels that go on in waves alone as well."""
+        self.draw_atoms(r, [self.draw_widths(r, [4, 10, 100])])
+        self.sets = [its for its in self.sets if not its.startswith("lithos.atom")]
+        self.costs["atom"] = r.choice([2 * MS, 5 * MS, 20 * MS, r.randint(MS, 50 * MS)])
+        self.sets.append(f"lithos.atom={self.costs['atom']}ns")
+
+    def draw_atoms(self, r, sms=(4, 10, 100)):
         """Kernels in atoms, on quotas and on SMs that others leave idle."""
-        self.draw_blocks(r)
+        self.draw_blocks(r, sms)
         sms, part, unit, steal = self.costs["sms"], r.choice([50, 30, 70, 0]), r.choice([1, 2]), r.random() < 0.6
         owned = max(1, sms * part // 100 // unit) * unit if part else 0
         rank = lambda job: job.is_realtime or job.priority > 0
