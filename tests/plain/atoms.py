@@ -4,6 +4,7 @@ block: ranges of blocks, of whole waves, each on SMs that are chosen when it beg
 from fractions import Fraction
 
 from blocks import NEAR, Blocks, Kernel, Waves
+from sharing import NEVER
 
 
 class Atom(Kernel):
@@ -55,9 +56,11 @@ class Atom(Kernel):
         self.sms -= set(sorted(self.sms)[:n])
 
     def looks(self):
-        if self.leaving and self.pace and self.pace < self.blocks:
-            return self.leaves_at
-        return Kernel.looks(self)
+        """Also when its last block begins: then none leaves early any more."""
+        leaving, self.leaving = self.leaving, 0
+        look = Kernel.looks(self)
+        self.leaving = leaving
+        return max(look, self.leaves_at) if leaving and self.pace and self.pace < self.blocks else look
 
     def fill(self, held):
         sms = sorted(self.only - held)[:self.waiting]
@@ -131,6 +134,7 @@ class Atoms(Blocks):
         for piece in line:
             if piece.atom is None:
                 self.choose(piece, now)
+                self.refuse_near(piece, now)
         self.serve_atoms([piece.atom for piece in line if piece.atom])
 
     def serve_atoms(self, atoms):
@@ -156,9 +160,21 @@ class Atoms(Blocks):
             atom.fill(held())
         atom.run_out()
 
+    def refuse_near(self, piece, now):
+        """Of jobs that choose in one instant, or nearly, the one that has had a part of its blocks at one time may come first or last."""
+        if not piece.atom:
+            return
+        piece.job.chose = now
+        near = [job for job in self.jobs if now - getattr(job, "chose", -NEVER) <= 4 * NEAR]
+        if len(near) > 1 and any(getattr(job, "is_rounded", False) for job in near):
+            raise Waves
+
     def refuse_ties(self):
         """Rates are rounded, so that of atoms that end in one instant, or nearly, one may end first and choose alone: if one goes on
         as a part of its kernel's blocks that no rate is exactly."""
+        for its in self.kernels:
+            if its.atom and 0 < its.atom.pace < its.atom.most:
+                its.job.is_rounded = True
         near = [its.atom for its in self.kernels if its.atom and its.atom.pace and its.atom.left * its.atom.most <= 4 * NEAR * its.atom.pace]
         if any(atom.left <= 0 for atom in near) and len(near) > 1 and any((atom.pace << 32) % atom.most for atom in near):
             raise Waves

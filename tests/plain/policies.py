@@ -559,7 +559,7 @@ class OrionRule(Policy):
 class Lithos(Policy):
     kinds, slack, again = ("atoms", "waved_atoms", "slipped_atoms", "gangs_of_atoms"), 1e-5, {
         "atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99),  # SMs in no quota and idle ones that are owned
-        "waved_atoms": (11,)}  # SMs that are taken back from an atom of which all blocks have begun
+        "waved_atoms": (1047,)}  # SMs that are taken back from an atom of which all blocks have begun
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Atoms, setup)
