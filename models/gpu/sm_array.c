@@ -423,10 +423,10 @@ static void stay(struct gsim_sm_held *held) {
 }
 
 /* Blocks of a bound kernel leave the SMs that it may not use, unless all blocks have begun: then
- * they have no successors anyway. */
-static void run_out(struct gsim_sm_kernel *kernel) {
+ * they have no successors anyway, and the kernel is as fast as before, to its end. */
+static void run_out(struct gsim_sm_kernel *kernel, bool all_began) {
     struct gsim_sm_held *held = kernel->held;
-    int64_t going = is_all_there(kernel) ? 0 : strays(kernel);
+    int64_t going = all_began ? 0 : strays(kernel);
     if (going == 0) {
         stay(held);
         return;
@@ -519,7 +519,7 @@ static bool begin_blocks(struct array *array, uint16_t number) {
 static bool serve(struct array *array, uint16_t number) {
     bool is_served = begin_blocks(array, number);
     if (gsim_rarely(array->kernels[number].only != NULL))
-        run_out(&array->kernels[number]);
+        run_out(&array->kernels[number], is_served);
     return is_served;
 }
 

@@ -126,26 +126,31 @@ class Choice(Sliced):
             for job in run.waiting:
                 job.is_called |= job.way == "resident"
 
-    def push(self, run, job):
-        """As many as it needs, in thought; one that stays on its GPUs leaves them idle, and its memory there."""
-        due = [other for other in run.running if self.is_due(run, other) and self.yields(run, other, job)]
+    placed = ()  # in this round
+    put = staticmethod(Paused.put)
+
+    def push(self, run, job, only=None):
+        """As many as it needs, in thought; one that stays on its GPUs leaves them idle, and its memory there. only: of this node."""
+        due = [other for other in run.running if other not in self.placed and self.is_due(run, other)
+               and self.yields(run, other, job) and (only is None or self.is_at(other, only))]
         thought, units = [], None
         for other in sorted(due, key=lambda other: (other.since, other.number)):
             way = min(WAYS, key=lambda way: self.cost(run, other, way))
-            thought.append((other, other.units))
+            thought.append((other, other.units, other.old_units))
             run.cluster.change(other, 1)
             other.units, other.old_units, other.way = [], other.units, way
             units = self.find(run, job)
-            if units:
+            if units and (only is None or all(number == only for number, _ in units)):
                 break
-        ways = [(other, its, other.way) for other, its in thought]
-        for other, its, _ in ways:
-            other.units, other.way = its, None
+            units = None
+        ways = [(other, its, old, other.way) for other, its, old in thought]
+        for other, its, old, _ in ways:
+            other.units, other.old_units, other.way = its, old, None
             run.cluster.change(other, -1)
+        for other, its, _, way in ways if units else ():
+            if set(units) & set(its):
+                other.way, other.is_called = way, False
+                run.stop(other)
         if units:
-            for other, its, way in ways:
-                if set(units) & set(its):
-                    other.way, other.is_called = way, False
-                    run.stop(other)
-            run.put(job, units)
+            self.put(run, job, units)
         return bool(units)

@@ -487,9 +487,16 @@ class MoreDraws:
         self.rule = r.choice(["consolidate", "affinity"])
         self.sets.append(f"placement={self.rule}")
 
-    def draw_atoms(self, r):
+    def draw_waved_atoms(self, r):
+        """Atoms of several waves, of kernels that go on in waves alone as well."""
+        self.draw_atoms(r, [self.draw_widths(r, [4, 10, 100])])
+        self.sets = [its for its in self.sets if not its.startswith("lithos.atom")]
+        self.costs["atom"] = r.choice([2 * MS, 5 * MS, 20 * MS, r.randint(MS, 50 * MS)])
+        self.sets.append(f"lithos.atom={self.costs['atom']}ns")
+
+    def draw_atoms(self, r, sms=(4, 10, 100)):
         """Kernels in atoms, on quotas and on SMs that others leave idle."""
-        self.draw_blocks(r)
+        self.draw_blocks(r, sms)
         sms, part, unit, steal = self.costs["sms"], r.choice([50, 30, 70, 0]), r.choice([1, 2]), r.random() < 0.6
         owned = max(1, sms * part // 100 // unit) * unit if part else 0
         rank = lambda job: job.is_realtime or job.priority > 0
@@ -593,6 +600,14 @@ class MoreDraws:
     def draw_chosen(self, r):
         """As these, with a way out for each job, which is the one that costs least."""
         self.draw_left_resident(r)
+        self.draw_ways_out_of_several(r)
+
+    def draw_chosen_over(self, r):
+        """As these, on several nodes."""
+        self.draw_homed_resident(r)
+        self.draw_ways_out_of_several(r)
+
+    def draw_ways_out_of_several(self, r):
         self.costs["restart"] = (r.choice([1, S, 3 * S]), r.choice([S, 5 * S, 20 * S]))
         self.costs["image"] = [r.choice([0, 1, S // 4, S]) for _ in range(4)]
         self.sets = [its for its in self.sets if not its.startswith("choice=")]
@@ -602,6 +617,14 @@ class MoreDraws:
     def draw_chosen_ends(self, r):
         """As these, of jobs that stop with a kernel or an iteration."""
         self.draw_chosen(r)
+        self.draw_units(r)
+
+    def draw_chosen_ends_over(self, r):
+        """As these, on several nodes."""
+        self.draw_chosen_over(r)
+        self.draw_units(r)
+
+    def draw_units(self, r):
         for row in self.rows:
             kernel, kernels = r.choice([S // 10, S // 2, S, r.randint(S // 400, S) * 4]), r.choice([1, 2, 5, 20])
             row["duration"] = max(1, row["duration"] // (kernel * kernels)) * kernel * kernels

@@ -50,10 +50,12 @@ class PausedOver(Paused):
             return Paused.find(self, job)
         if all(self.cluster.nodes[number].free[gpu] >= job.ppm for number, gpu in job.old_units):
             return job.old_units
+        return self.find_on_node(job) or Paused.find(self, job)
+
+    def find_on_node(self, job):
         numbers = {number for number, _ in job.old_units}
-        if self.cluster.rule != "spread" and len(numbers) == 1:
-            number = min(numbers)
-            idle = [gpu for gpu in self.cluster.nodes[number].idle() if self.fits_on(job, (number, gpu))]
-            if len(idle) >= job.gpus:
-                return [(number, gpu) for gpu in idle[:job.gpus]]
-        return Paused.find(self, job)
+        if self.cluster.rule == "spread" or len(numbers) > 1:
+            return None
+        number = min(numbers)
+        idle = [gpu for gpu in self.cluster.nodes[number].idle() if self.fits_on(job, (number, gpu))]
+        return [(number, gpu) for gpu in idle[:job.gpus]] if len(idle) >= job.gpus else None

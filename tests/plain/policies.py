@@ -10,6 +10,7 @@ from bystanders import AntMan
 from cluster import WHOLE, Run
 from carried import Carried, Imaged
 from chosen import Choice, Chosen
+from chosen_over import ChoiceOver, ChosenOver
 from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
@@ -340,13 +341,16 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host", "homed_to_image", "homed_resident", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,), "homed_resident": (28, 378)}
+    kinds, again = ("ways_out", "homed_to_host", "homed_to_image", "homed_resident", "left_resident", "chosen", "chosen_ends", "chosen_over", "chosen_ends_over"), {"homed_to_host": (67,), "homed_resident": (28, 378)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
         if setup.kind.startswith("homed"):
             homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
             {"homed_to_host": Carried, "homed_to_image": Imaged, "homed_resident": PausedOver}[setup.kind](cluster, jobs, homed, setup.costs).go()
+            return
+        if setup.kind.startswith("chosen") and setup.kind.endswith("over"):
+            ChosenOver(cluster, jobs, ChoiceOver(setup.costs), setup.costs).go()
             return
         if setup.kind.startswith("chosen"):
             Chosen(cluster, jobs, Choice(setup.costs), setup.costs).go()
@@ -553,7 +557,9 @@ class OrionRule(Policy):
 
 
 class Lithos(Policy):
-    kinds, slack, again = ("atoms", "slipped_atoms", "gangs_of_atoms"), 1e-5, {"atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99)}  # SMs in no quota and idle ones that are owned
+    kinds, slack, again = ("atoms", "waved_atoms", "slipped_atoms", "gangs_of_atoms"), 1e-5, {
+        "atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99),  # SMs in no quota and idle ones that are owned
+        "waved_atoms": (1047,)}  # SMs that are taken back from an atom of which all blocks have begun
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Atoms, setup)
