@@ -29,16 +29,6 @@ static int64_t width(const struct gsim_space *space, const struct gsim_holder *h
     return holder->n_sms ? holder->n_sms : space->sms;
 }
 
-int64_t gsim_space_cap_sms(const struct gsim_profile *profile, uint32_t cap_ppm) {
-    int64_t sms = profile->value[GSIM_KEY_SMS];
-    if (cap_ppm >= GSIM_PPM)
-        return sms;
-    int64_t step = max_i64(profile->value[GSIM_KEY_MPS_SMS], 1);
-    int64_t whole = sms * (int64_t)cap_ppm / GSIM_PPM / step * step;
-    int64_t least = max_i64(step, profile->value[GSIM_KEY_MPS_LEAST_SMS]);
-    return min_i64(max_i64(whole, least), sms);
-}
-
 static int64_t cap_of(const struct gsim_profile *profile, const struct gsim_holder *holder) {
     return holder->has_steps ? gsim_space_cap_sms(profile, holder->cap_ppm) * GSIM_SM
                              : of_device(profile, holder->cap_ppm);

@@ -45,8 +45,6 @@ struct gsim_holder {
     int64_t density, computing; /* blocks on each of these SMs; the part of them that computes */
 };
 
-/* The SMs that a cap of MPS leaves on a whole device: whole steps, at least the smallest cap. */
-int64_t gsim_space_cap_sms(const struct gsim_profile *profile, uint32_t cap_ppm);
 /* Fills in the answers of all holders. */
 void gsim_space_solve(const struct gsim_space *space, struct gsim_holder *holders, uint32_t n);
 
