@@ -25,8 +25,7 @@ struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
  * between its points and from nothing to the first, level past the last. */
 int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms);
 /* By one of the device's curves, without the bound of the space's memory. */
-int64_t gsim_space_curve(const struct gsim_profile *profile, enum gsim_key curve,
-                         int64_t sms);
+int64_t gsim_space_curve(const struct gsim_profile *profile, enum gsim_key curve, int64_t sms);
 /* The bandwidth of kernels that stage what they read in shared memory, with more bytes under
  * way. */
 int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms);
@@ -40,5 +39,17 @@ uint32_t gsim_space_memory_ppm(const struct gsim_profile *profile, uint32_t fill
 /* The part of all bytes that loads alone move, where the rest is moved by copies, of which half is
  * stored: from the part that is loaded. Kernels that store more than copies count as these. */
 uint32_t gsim_space_loads_ppm(int64_t loaded_ppm);
+/* The SMs that a cap of MPS leaves on a whole device: whole steps, at least the smallest cap. */
+static inline int64_t gsim_space_cap_sms(const struct gsim_profile *profile, uint32_t cap_ppm) {
+    int64_t sms = profile->value[GSIM_KEY_SMS];
+    if (cap_ppm >= GSIM_PPM)
+        return sms;
+    int64_t step = profile->value[GSIM_KEY_MPS_SMS] > 0 ? profile->value[GSIM_KEY_MPS_SMS] : 1;
+    int64_t whole = sms * (int64_t)cap_ppm / GSIM_PPM / step * step;
+    int64_t least = profile->value[GSIM_KEY_MPS_LEAST_SMS];
+    least = least > step ? least : step;
+    int64_t left = whole > least ? whole : least;
+    return left < sms ? left : sms;
+}
 
 #endif

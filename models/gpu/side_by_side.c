@@ -129,8 +129,11 @@ static struct gsim_holder holder_at(const struct gsim_lanes *lanes, const struct
     const struct gsim_gpu_lane *lane = &lanes->lane[runners->lane[i]];
     const struct gsim_demand *demand =
         &lanes->members[lane->spec.member[lane->state.at]].spec.demand;
-    if (!is_padding(&runners->runner[i]))
-        return holder_of(&lane->how, lane->how.cap_ppm, demand);
+    if (!is_padding(&runners->runner[i])) {
+        struct gsim_holder holder = holder_of(&lane->how, lane->how.cap_ppm, demand);
+        holder.has_steps = true;
+        return holder;
+    }
     uint32_t left_ppm = gsim_padding_left_ppm(&lane->how, demand);
     return holder_of(&lane->how, left_ppm, &lanes->members[lane->state.padding].spec.demand);
 }

@@ -55,10 +55,8 @@ int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_r
 }
 
 int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uint32_t cap_ppm) {
-    int64_t step = profile->value[GSIM_KEY_MPS_SMS] > 0 ? profile->value[GSIM_KEY_MPS_SMS] : 1;
-    int64_t whole = profile->value[GSIM_KEY_SMS] * (int64_t)cap_ppm / GSIM_PPM / step * step;
-    int64_t least = whole > step ? whole : step;
-    return least < sms ? least : sms;
+    int64_t left = gsim_space_cap_sms(profile, cap_ppm);
+    return left < sms ? left : sms;
 }
 
 int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_ppm) {

@@ -29,10 +29,15 @@ static int64_t width(const struct gsim_space *space, const struct gsim_holder *h
     return holder->n_sms ? holder->n_sms : space->sms;
 }
 
+static int64_t cap_of(const struct gsim_profile *profile, const struct gsim_holder *holder) {
+    return holder->has_steps ? gsim_space_cap_sms(profile, holder->cap_ppm) * GSIM_SM
+                             : of_device(profile, holder->cap_ppm);
+}
+
 /* How many blocks the holder puts on its SMs; all else follows from that. */
 static void spread(const struct gsim_space *space, struct gsim_holder *holder) {
-    uint32_t ppm = holder->cap_ppm < holder->fill_ppm ? holder->cap_ppm : holder->fill_ppm;
-    holder->wanted = min_i64(of_device(space->profile, ppm), width(space, holder) * GSIM_SM);
+    int64_t most = min_i64(cap_of(space->profile, holder), width(space, holder) * GSIM_SM);
+    holder->wanted = min_i64(of_device(space->profile, holder->fill_ppm), most);
     holder->density = holder->wanted / width(space, holder);
     holder->computing = gsim_muldiv_floor(holder->density, GSIM_PPM - holder->memory_ppm, GSIM_PPM);
 }

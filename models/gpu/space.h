@@ -30,6 +30,7 @@ struct gsim_demand {
 struct gsim_holder {
     uint32_t first_sm, n_sms; /* a range of the space's SMs; n_sms 0: all of them */
     uint32_t cap_ppm; /* the most that it may have of the device's SMs; above 0 */
+    bool has_steps; /* its cap leaves the SMs that one of MPS does, gsim_space_cap_sms */
     uint32_t fill_ppm; /* part of the device's SMs that it fills when it is alone; above 0 */
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
     uint32_t loads_ppm; /* part of its bytes that loads alone move; the rest is half stored */

@@ -24,8 +24,9 @@ static const enum gsim_key roof_keys[] = {GSIM_KEY_HBM_BYTES_PER_S,  GSIM_KEY_HB
 
 /* Keys from which kernels that share SMs block by block were computed. */
 static const enum gsim_key block_keys[] = {
-    GSIM_KEY_SM_BLOCKS,      GSIM_KEY_SM_BLOCK_SHARED_BYTES, GSIM_KEY_MPS_SMS,
-    GSIM_KEY_JOB_SPREAD_PPM, GSIM_KEY_HBM_STAGED_BY_SMS,     GSIM_KEY_SM_MEMORY_THREADS};
+    GSIM_KEY_SM_BLOCKS,        GSIM_KEY_SM_BLOCK_SHARED_BYTES, GSIM_KEY_MPS_SMS,
+    GSIM_KEY_MPS_LEAST_SMS,    GSIM_KEY_JOB_SPREAD_PPM,        GSIM_KEY_HBM_STAGED_BY_SMS,
+    GSIM_KEY_SM_MEMORY_THREADS};
 
 /* Keys from which followed how much later they begin without their lines in L2. */
 static const enum gsim_key first_load_keys[] = {GSIM_KEY_L2_HIT_NS, GSIM_KEY_L2_MISS_NS,

@@ -65,7 +65,7 @@ class MoreDraws:
         cap, unit = r.choice([20, 25, 30, 50]), r.choice([1, 2])
         self.costs["wide"] = max(1, self.costs["sms"] * cap // 100 // unit) * unit
         self.rows = self.rows[:self.costs["sms"] // self.costs["wide"]]
-        self.sets += [f"mps.cap={cap}%", f"mps.sms={unit}"]
+        self.sets += [f"mps.cap={cap}%", f"mps.sms={unit}", f"mps.least_sms={unit}"]
 
     def draw_grouped_blocks(self, r):
         """Groups of SMs, for which jobs wait."""
@@ -82,7 +82,7 @@ class MoreDraws:
     def draw_lapped_blocks(self, r):
         """Caps that lie over each other, and jobs without one."""
         self.draw_asked_parts(r, r.choice([100, 100, 70, 40]), r.choice([1, 2, 3]))
-        self.sets += [f"mps.cap={self.costs['part'] // 10**4}%", f"mps.sms={self.costs['unit']}"]
+        self.sets += [f"mps.cap={self.costs['part'] // 10**4}%", f"mps.sms={self.costs['unit']}", f"mps.least_sms={self.costs['unit']}"]
 
     def draw_asked_parts(self, r, most, unit):
         parts, sms = r.sample([10, 20, 30, 50, 60], 2), r.choice([4, 10, 100])

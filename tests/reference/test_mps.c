@@ -46,15 +46,15 @@ static void a_cap_is_felt_alone(void **state) {
     near(jct_ms(f, &result, 1), 1000);
 }
 
-/* What asks for a part of a GPU was timed with that part: 0.3 + 0.7 do not meet, and a third one of
- * 0.5 crowds all SMs by 1.5. */
+/* What asks for a part of a GPU was timed with that part, 39.6 and 92.4 of 132 SMs, of which caps
+ * leave 38 and 92. These do not meet, and a third one of 0.5 crowds all SMs by 1.5. */
 static void parts_of_a_gpu_are_caps(void **state) {
     struct fixture *f = *state;
     struct gsim_result result = run_mps(
         f, "h200", "job_id,submit_s,duration_s,gpus\na,0,1,0.3\nb,0,2,0.7\nc,4,1,1\nd,4,1,0.5\n",
         NULL);
-    near(jct_ms(f, &result, 0), 1000);
-    near(jct_ms(f, &result, 1), 2000);
+    near(jct_ms(f, &result, 0), 1000 * 39.6 / 38);
+    near(jct_ms(f, &result, 1), 2000 * 92.4 / 92);
     near(jct_ms(f, &result, 2), 1500); /* both at 2/3 until both are done */
     near(jct_ms(f, &result, 3), 1500);
 }

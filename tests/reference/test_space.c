@@ -108,6 +108,23 @@ static void a_cap_slows_compute_in_proportion_and_memory_by_the_curve(void **sta
 
 /* --- several ---------------------------------------------------------------------------------- */
 
+/* Counted on an H200 by %smid (experiments/caps/sms_h200.csv). */
+static void a_cap_of_mps_leaves_whole_pairs_and_at_least_eight_sms(void **state) {
+    static const struct {
+        uint32_t percent, sms;
+    } counted[] = {{1, 8},   {5, 8},   {7, 8},   {10, 12},  {12, 14},  {20, 26},
+                   {30, 38}, {33, 42}, {66, 86}, {85, 112}, {99, 130}, {100, 132}};
+    const struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        struct gsim_holder one = computing(PPM);
+        one.cap_ppm = counted[i].percent * (PPM / 100);
+        one.has_steps = true;
+        gsim_space_solve(&f->space, &one, 1);
+        near(rate(&one), counted[i].sms / 132.0);
+        assert_int_equal(one.wanted, (int64_t)counted[i].sms * PPM);
+    }
+}
+
 static void caps_up_to_100_percent_do_not_meet(void **state) {
     const struct fixture *f = *state;
     struct gsim_holder two[] = {computing(PPM), computing(PPM)};
@@ -318,6 +335,7 @@ int main(void) {
         TEST(the_curve_has_straight_lines_between_its_points),
         TEST(alone_it_runs_at_one_to_the_bit),
         TEST(a_cap_slows_compute_in_proportion_and_memory_by_the_curve),
+        TEST(a_cap_of_mps_leaves_whole_pairs_and_at_least_eight_sms),
         TEST(caps_up_to_100_percent_do_not_meet),
         TEST(caps_past_100_percent_crowd_all_sms),
         TEST(ranges_crowd_where_they_overlap),
