@@ -22,10 +22,10 @@ wrong=0
 for part in $PARTS; do
     mkdir -p "build/fuzz/$part"
     if FUZZ_PART=$part $fuzzer -max_total_time="$FUZZ_S" -timeout=10 -rss_limit_mb=2000 -max_len=1024 -seed="$FUZZ_SEED" \
-        -print_final_stats=1 -artifact_prefix="build/fuzz/$part-" "build/fuzz/$part" build/fuzz/texts >build/fuzz/said 2>&1; then
-        echo "ok $part: $(sed -n 's/^stat::number_of_executed_units: *//p' build/fuzz/said) inputs"
+        -print_final_stats=1 -artifact_prefix="build/fuzz/$part-" "build/fuzz/$part" build/fuzz/texts >"build/fuzz/$part-said" 2>&1; then
+        echo "ok $part: $(sed -n 's/^stat::number_of_executed_units: *//p' "build/fuzz/$part-said") inputs"
     else
-        echo "not ok $part: $(sed -n '/^fuzz:\|ERROR/p' build/fuzz/said | head -n 2)"
+        echo "not ok $part: $(sed -n '/^fuzz:\|ERROR/p' "build/fuzz/$part-said" | head -n 2)"
         wrong=1
     fi
 done
