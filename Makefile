@@ -268,7 +268,7 @@ $(BUILD)/tests/fuzz/parts: $(BUILD)/tests/fuzz/fuzz_parts.o $(FUZZ_PARTS) $(BUIL
 	$(CC) $(CODEGEN) -fsanitize=fuzzer -o $@ $^ $(FUZZ_REST)/libapp.a $(FUZZ_REST)/libgsim.a $(LIBS)
 fuzz:
 	@sh tools/setup.sh test
-	@PARTS="$(PARTS)" FUZZ_S=$(FUZZ_S) FUZZ_SEED=$(FUZZ_SEED) JOBS=$(JOBS) MAKE="$(MAKE)" sh tests/fuzz/fuzz.sh
+	@PARTS="$(PARTS)" SAN=$(SAN) FUZZ_S=$(FUZZ_S) FUZZ_SEED=$(FUZZ_SEED) JOBS=$(JOBS) MAKE="$(MAKE)" sh tests/fuzz/fuzz.sh
 
 # Runs that a seed draws: any policy with any settings, on any cluster, checked by what they wrote. What
 # is found is kept in build/random-runs, with its command. FIRST=SEED begins at that seed.
@@ -475,7 +475,7 @@ help:
 	@echo 'make check TIMES=1  as well, with where processor time went'
 	@echo 'make bench      timings, as ratios; BASE=COMMIT: to those of that commit'
 	@echo 'make bench-sizes  what a job costs by policy, GPUs, load and number of jobs'
-	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds; PARTS=all: that break a reader'
+	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds; PARTS=all: that break a reader, SAN=1: with sanitizers'
 	@echo 'make fuzz-runs  random runs under the laws of any run, N=2000 of each of two kinds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make python     the Python package, in python/gsim (PYTHON=python3)'

@@ -64,6 +64,10 @@ def amount(rng, value, allowed):
         low, high = (float(text), high) if bound == "at least" else (low, float(text))
     span = re.match(r"([0-9.]+) to", allowed or "")
     low = float(span.group(1)) if span else low
+    percent = re.match("([0-9.]+)% to ([0-9.]+)%", allowed or "")
+    if percent and not unit:
+        low, high = map(float, percent.groups())
+        return f"{min(high, max(low, 100 * float(number) * rng.choice([0.5, 1, 2]) + rng.choice([0, 0, 1]))):.4f}%"
     if unit:
         drawn, most = max(1, round(float(number) * rng.choice([0.5, 1, 2]))), re.search("to ([0-9]+)%", allowed or "")
         return f"{min(drawn, int(most.group(1))) if most else drawn}{unit}"

@@ -5,6 +5,7 @@ nodes with policies of their own, queues of Kueue and sites of Slurm.
 Each kind has its own chance, and draws from a generator of its own, so that a case without any of them is the
 one that its seed drew before there were any.
 """
+import math
 import random
 
 GOODPUT = "row,application,placement,nodes,gpus,batch,step_s,sync_s,epoch,progress,grad_sqr,grad_var,iterations," \
@@ -299,7 +300,47 @@ def packed(case, rng):
     case.sets += ["packing=on", f"objective={objective}"]
 
 
+def several_policies(case, rng, lists):
+    """The last two kinds of nodes have a policy each, for the jobs of their partitions."""
+    lines = case.files["cluster.ini"].splitlines()
+    heads = [i for i, line in enumerate(lines) if line.startswith("[node")]
+    if len(heads) < 3 or any(line.startswith(("policy=", "partitions=")) for line in lines):
+        return
+    left = sum(int(line[6:]) * int(lines[i + 1][5:]) for i, line in enumerate(lines[:heads[-2]]) if line.startswith("count="))
+    column(case, "gpus", lambda i, row: min(left, int(row["gpus"])) if float(row["gpus"]) > 1 else row["gpus"])
+    for name, at in (("second", heads[-1]), ("first", heads[-2])):
+        lines[at + 1:at + 1] = [f"policy={rng.choice(lists.policies)}", f"partitions={name}"]
+    case.files["cluster.ini"] = "\n".join(lines) + "\n"
+    column(case, "partition", lambda i, row: rng.choice(["", "", "first", "second"]) if float(row["gpus"]) <= 1 else "")
+
+
+CHOOSES_NODES = ("exclusive", "fifo", "backfill", "easy-backfill", "fairshare", "sjf", "srtf", "srsf", "las", "tiresias", "suspend", "adaptive", "slurm")
+
+
+def features(case, rng, lists):
+    if case.policy not in CHOOSES_NODES or "policy=" in case.files["cluster.ini"]:
+        return
+    lines = []
+    for line in case.files["cluster.ini"].splitlines():
+        lines.append(line)
+        if line.startswith("[node"):
+            lines.append("features=" + rng.choice(["ib", "ib,roce"]))
+    case.files["cluster.ini"] = "\n".join(lines) + "\n"
+    with_roce = any("roce" in line for line in lines)
+    column(case, "features", lambda i, row: rng.choice(["", "ib", "ib|roce", "roce" if with_roce else "ib"]) if float(row["gpus"]) <= 1 else "")
+
+
+def counts_of_nodes(case, rng, lists):
+    column(case, "num_nodes", lambda i, row: rng.randint(1, min(4, int(float(row["gpus"])))) if float(row["gpus"]) > 1 and some(rng, 0.5) else "")
+
+
+def few_rounds(case):
+    """A search of pollux takes some 10 to 100 ms of processor time, and there is one each interval as long as there are jobs."""
+    case.sets = [text for text in case.sets if not text.startswith("interval=")] + [f"interval={math.ceil(case.scale / 10)}s"]
+
+
 # These came later, and have a generator of their own, so that seeds without them draw what they drew.
+ASKED = [(0.05, several_policies), (0.2, features), (0.05, counts_of_nodes)]
 RARE = [(0.1, rare_columns), (0.1, rare_flags), (0.05, startups)]
 OF_MIXTURES = 0.2  # of the runs under policies that share SMs
 KINDS = [(0.06, programs), (0.08, chains), (0.05, requests), (0.05, stages), (0.08, speeds), (0.05, goodput),
@@ -326,6 +367,12 @@ def widen(case, lists):
     for chance, kind in RARE:
         if some(rng, chance):
             kind(case, rng, lists)
+    rng = random.Random(f"asked {case.seed}")
+    for chance, kind in ASKED:
+        if some(rng, chance):
+            kind(case, rng, lists)
+    if case.policy == "pollux" and case.scale > 1000:
+        few_rounds(case)
     rng = random.Random(f"rates {case.seed}")
     if "rates.csv" in case.files and some(rng, 0.5):
         cannot_run(case, rng)

@@ -756,3 +756,14 @@ class MoreDraws:
     def draw_urgent_paid_slices(self, r):
         self.draw_urgent_slices(r)
         self.draw_paid_programs(r, is_one_process=False)
+
+    def draw_paged_parts(self, r):
+        """Parts of GPUs, beside each other and beside whole ones, with managed memory that fits or does not."""
+        self.draw_tenants(r)
+        self.sets = [its for its in self.sets if not its.startswith(("queue=", "switch."))]
+        self.costs.update(preempt=0, idle=0, lookahead=0)
+        for row in self.rows:
+            row.update(ppm=r.choice([100_000, 250_000, 250_000, 500_000, 600_000, WHOLE]), submit=row["submit"] % (6 * S) + r.randint(1, S))
+            row.pop("fills")
+        for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
+            row["submit"] = time

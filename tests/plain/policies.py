@@ -40,6 +40,7 @@ from outages import FailingShared
 from packed import FailingPacking, Packed, PackedServers, Packing
 from paused import Paused
 from paused_over import PausedOver
+from paged_parts import PagedParts
 from pages import Pages
 from paid_halts import PaidHalts
 from paid_urgent import PaidUrgent
@@ -50,6 +51,10 @@ from stored import Stored
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
 from urgent import Urgent
+
+
+def paged(job):
+    return {"bytes_in": job.bytes_in, "bytes_out": job.bytes_out, "faults": job.faults, "stall_s": job.stall}
 
 
 class Policy:
@@ -67,6 +72,8 @@ class Policy:
             Carried(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paused_over":
             PausedOver(cluster, jobs, self, setup.costs).go()
+        elif setup.kind == "paged_parts":
+            PagedParts(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paused":
             Paused(cluster, jobs, self, setup.costs).go()
         elif "numa_gpus" in setup.costs:
@@ -87,7 +94,7 @@ class Policy:
 
     def results_of(self, job):
         """What the table of jobs says of a job beside its times."""
-        return {}
+        return paged(job) if hasattr(job, "bytes_in") else {}
 
     def arrived(self, run, job):
         pass
@@ -101,7 +108,7 @@ class Policy:
 
 
 class Fifo(Policy):
-    kinds = (*KINDS, "failures", "failing_nodes")
+    kinds = (*KINDS, "failures", "failing_nodes", "paged_parts")
 
     def decide(self, run):
         for job in self.line(run):
@@ -117,7 +124,7 @@ class Exclusive(Fifo):
 
 
 class Backfill(Policy):
-    kinds = (*KINDS, "failures", "failing_nodes")
+    kinds = (*KINDS, "failures", "failing_nodes", "paged_parts")
 
     def decide(self, run):
         for job in self.line(run):
@@ -194,7 +201,7 @@ class Easy(Policy):
     fit has room: that is its reservation. No job behind it may take GPUs that it then needs, unless its own limit ends
     by then. A job past its limit is taken to end now."""
 
-    kinds = (*KINDS, "failures", "failing_nodes")
+    kinds = (*KINDS, "failures", "failing_nodes", "paged_parts")
 
     def over(self, run, job):
         if job.limit is None and job.estimate is None:
@@ -497,10 +504,6 @@ class Uvm(Timeslice):
     def run(self, cluster, jobs, setup):
         self.shared(cluster, jobs, {"touched": Touches, "remote": Remote, "touched_remote": RemoteTouches}.get(setup.kind, Pages if "pages" in setup.costs else Turns), setup.costs, setup.costs["passes"]).go()
 
-    def results_of(self, job):
-        if not hasattr(job, "bytes_in"):
-            return {}
-        return {"bytes_in": job.bytes_in, "bytes_out": job.bytes_out, "faults": job.faults, "stall_s": job.stall}
 
 
 class Nvshare(Uvm):
