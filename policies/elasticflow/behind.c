@@ -3,9 +3,6 @@
 #include "policies/elasticflow/patient.h"
 #include "policies/elasticflow/share.h"
 
-/* Times of a run, and all shares together, are below this: sums are below ELASTICFLOW_NEVER. */
-static const int64_t far = ELASTICFLOW_NEVER / 4;
-
 /* Of the job's share, in whole slots. */
 static int64_t ticks_of(const struct elasticflow *own, const struct elasticflow_job *job) {
     int64_t takes = elasticflow_ceil(job->left / job->level[0].per_tick);
@@ -18,7 +15,7 @@ bool elasticflow_behind_fits(const struct elasticflow *own, const struct elastic
         job->level[0].gpus != 1)
         return false;
     int64_t takes = ticks_of(own, job);
-    if (takes < 1 || takes >= far - *ticks)
+    if (takes < 1 || takes >= ELASTICFLOW_FAR - *ticks)
         return false;
     *ticks += takes;
     return true;
@@ -79,7 +76,7 @@ bool elasticflow_behind_part(struct elasticflow *own, int64_t now) {
             return false;
     }
     struct elasticflow_step last = free->step[free->n - 1];
-    return last.gpus >= 1 && last.gpus <= own->n_gpus && last.time < far;
+    return last.gpus >= 1 && last.gpus <= own->n_gpus && last.time < ELASTICFLOW_FAR;
 }
 
 void elasticflow_behind_take(struct elasticflow *own) {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/elasticflow/patient.h"
 
-/* Times of a run are below this: sums of three are still below ELASTICFLOW_NEVER. */
-static const int64_t far = ELASTICFLOW_NEVER / 4;
-
 static double rate(const struct elasticflow_job *job, uint32_t level) {
     return job->level[level - 1].per_tick;
 }
@@ -119,7 +116,7 @@ static bool can_walk(const struct elasticflow *own, const struct elasticflow_job
 struct elasticflow_edges elasticflow_patient_edges(const struct elasticflow *own, int64_t now) {
     const struct elasticflow_steps *free = &own->free;
     if (free->n < 2 || free->step[0].time != now || free->step[0].gpus == free->step[1].gpus ||
-        free->step[free->n - 1].time >= far)
+        free->step[free->n - 1].time >= ELASTICFLOW_FAR)
         return (struct elasticflow_edges){0};
     return (struct elasticflow_edges){free->step[1].time, free->step[free->n - 1].gpus,
                                       free->step[1].gpus - free->step[0].gpus, true};
@@ -131,7 +128,7 @@ static void note_steady(const struct elasticflow *own, struct elasticflow_job *j
     int64_t of_free = time_of(&own->free, 1), of_plan = time_of(&job->plan, 1);
     bool ends = job->end <= of_plan;
     of_plan = ends ? job->end : of_plan;
-    job->is_steady = first == (of_free < of_plan ? of_free : of_plan) && job->end < far;
+    job->is_steady = first == (of_free < of_plan ? of_free : of_plan) && job->end < ELASTICFLOW_FAR;
     job->releases = of_free == of_plan
                         ? job->plan.step[0].gpus - (ends ? 0 : job->plan.step[1].gpus)
                         : INT64_MIN;
@@ -159,7 +156,7 @@ bool elasticflow_patient_weigh(const struct elasticflow *own, struct elasticflow
         return false;
     }
     /* the time behind the last step is as long wherever that is */
-    job->is_steady &= found.end - last.time < far;
+    job->is_steady &= found.end - last.time < ELASTICFLOW_FAR;
     *area = gpus * (next - now) + job->level[0].gpus * (found.end - last.time);
     return true;
 }

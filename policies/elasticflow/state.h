@@ -19,6 +19,8 @@ enum elasticflow_mode {
 enum { ELASTICFLOW_LEVELS = 21 }; /* powers of two up to the widest gang of a trace */
 /* The deadline of a job that has none. */
 #define ELASTICFLOW_NEVER (INT64_MAX / 8)
+/* Times of a run, and shares added up, are below this: sums of three are still below NEVER. */
+#define ELASTICFLOW_FAR (ELASTICFLOW_NEVER / 4)
 
 struct elasticflow_level {
     int64_t gpus;
