@@ -110,7 +110,7 @@ static void test_against_all_choices(void **state) {
     struct gsim_random random;
     gsim_random_begin(&random, 7);
     p = (struct problem){.knapsack = {.arena = gsim_arena_new()}};
-    for (uint32_t i = 0; i < 3000; i++) {
+    for (uint32_t i = 0; i < 3000 / TEST_FEWER; i++) {
         uint32_t left[GSIM_KNAPSACK_KINDS];
         draw(&p, &random, GSIM_KNAPSACK_KINDS, 6, 5, 9);
         assert_true(gsim_knapsack(&p.knapsack) && p.knapsack.is_proven);
@@ -127,7 +127,7 @@ static void test_against_a_table(void **state) {
     struct gsim_random random;
     gsim_random_begin(&random, 8);
     p = (struct problem){.knapsack = {.arena = gsim_arena_new()}};
-    for (uint32_t i = 0; i < 300; i++) {
+    for (uint32_t i = 0; i < 300 / TEST_FEWER; i++) {
         draw(&p, &random, 2, MOST_ROWS, MOST_CHOICES, ROOM - 1);
         assert_true(gsim_knapsack(&p.knapsack) && p.knapsack.is_proven);
         check_choices(&p.knapsack);
@@ -146,7 +146,7 @@ static void test_rivals_are_left_out(void **state) {
     struct gsim_random random;
     gsim_random_begin(&random, 9);
     p = (struct problem){.knapsack = {.arena = gsim_arena_new()}};
-    for (uint32_t i = 0; i < 2000; i++) {
+    for (uint32_t i = 0; i < 2000 / TEST_FEWER; i++) {
         draw(&p, &random, 3, MOST_ROWS, 0, 20);
         for (uint32_t r = 0; r < p.knapsack.n_rows; r++) {
             uint32_t kind = below(&random, p.knapsack.n_kinds), units = 1 + below(&random, 4);
