@@ -123,12 +123,14 @@ static void load(void) {
 }
 static void store(const char *what, const struct instance *one) {
     char path[512];
-    FILE *file = fopen(getenv("FAKE_MIG"), "w");
+    (void)snprintf(path, sizeof path, "%s.new", getenv("FAKE_MIG"));
+    FILE *file = fopen(path, "w");
     for (int i = 0; file && i < n_instances; i++)
         fprintf(file, "%u %u %u %u %d\n", instances[i].gpu, instances[i].id, instances[i].profile, instances[i].start,
                 instances[i].has_compute);
     if (file)
         fclose(file);
+    (void)rename(path, getenv("FAKE_MIG")); /* at no time is the file half written */
     (void)snprintf(path, sizeof path, "%s.log", getenv("FAKE_MIG"));
     file = fopen(path, "a");
     if (file) {

@@ -12,7 +12,7 @@
 #include "sim/study/small.h"
 #include "tests/support/runner.h"
 
-enum { SEEDS = TEST_FEWER > 1 ? 2 : 9, PARTS = 3, GROUPS = 4 };
+enum { SEEDS = TEST_FEWER > 1 ? 4 : 9, PARTS = 3, GROUPS = 4 };
 /* In some runs nodes fail, and jobs only have to end: those of one instant fall back in an
  * order that depends on the jobs of other parts. */
 #define MTBF_NS (INT64_C(60) * GSIM_NS_PER_S)
