@@ -17,7 +17,7 @@ if ! ${CC:-cc} -std=c11 -shared -fPIC -o "$tmp/failing.so" tests/support/failing
     echo "ok no memory # SKIP the allocator is for glibc"
     exit 0
 fi
-moments=${MOMENTS:-12}
+moments=${MOMENTS:-$([ "${CASES-}" = all ] && echo 12 || echo 8)}
 
 # Which commands there are is said here; tests/support/moments.py runs them at the end, and judges.
 at_any_moment() { # name, command: words as of a shell
@@ -32,7 +32,7 @@ at_any_moment "a run" "'$gsim' --policy las --format json --jobs-csv jobs.csv --
 # Most of what a run allocates is the engine's, and each run has moments of it; a policy's own are tried more often with
 # CASES=all.
 of_policies=$moments
-[ -n "${MOMENTS-}" ] || [ "${CASES-}" = all ] || of_policies=6
+[ -n "${MOMENTS-}" ] || [ "${CASES-}" = all ] || of_policies=4
 for policy in $("$gsim" list policies | awk '{ print $1 }'); do
     case $policy in
     pollux | elasticflow) continue ;; # minutes
