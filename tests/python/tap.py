@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests of the Python package begin with: the repository as the working folder, the package,
 and results as tests/run.sh counts them."""
+import contextlib
+import itertools
 import os
 import sys
 import tempfile
@@ -12,6 +14,15 @@ sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "examples", "py
                 os.path.join(ROOT, "examples", "themis")]
 GSIM = os.environ.get("GSIM", "./gsim")
 PHILLY = os.path.join(ROOT, "..", "shared", "traces", "philly_via_pollux", "philly.csv")
+
+
+@contextlib.contextmanager
+def philly(jobs):
+    """A file of the first jobs of Philly's log."""
+    with open(PHILLY) as log, tempfile.NamedTemporaryFile("w", suffix=".csv") as trace:
+        trace.writelines(itertools.islice(log, 1 + jobs))
+        trace.flush()
+        yield trace.name
 
 
 class Skip(Exception):
