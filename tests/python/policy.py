@@ -782,7 +782,7 @@ def test_leaks():
 
 
 def test_philly():
-    """all of Philly under a Python SRTF takes less than 60 s of processor time."""
+    """Philly under a Python SRTF takes less than 60 s of processor time, a fifth of it less than 12."""
     if not os.path.exists(tap.PHILLY):
         raise tap.Skip("the trace is not here (shared/traces)")
     from srtf import Srtf
