@@ -163,6 +163,10 @@ echo "$n, $(jobs "$tmp/more.csv" | wc -l), $(jobs "$tmp/less.csv" | wc -l)" >"$t
 [ "$(jobs "$tmp/more.csv" | wc -l)" -gt $((n * 13 / 10)) ] && [ "$(jobs "$tmp/more.csv" | wc -l)" -lt $((n * 17 / 10)) ] &&
     [ "$(jobs "$tmp/less.csv" | wc -l)" -lt $((n * 7 / 10)) ] && "$gsim" describe "$tmp/more.csv" >/dev/null
 say "more load, less load, and names that stay different" $?
+# jobs of a day and a half are one block of a week, which has no other to change places with
+expect "few blocks are told" 0 'within 1.5 days, which are 1 block of 7 days: none changes places, and intervals over resampled traces are too narrow' \
+    "$gsim" resample "$tmp/even.csv" --force -o "$tmp/same.csv"
+check "and as many as four are not" 0 "$("$gsim" resample "$tmp/month.csv" --force -o "$tmp/same.csv" 2>&1 | grep -c "too narrow")"
 expect "compare over resampled traces" 0 'over 3 resampled traces' "$gsim" compare --quiet --no-what-if --policies fifo,srtf \
     --gpus-per-node 8 --nodes 2 --resample user --reps 3 "$tmp/month.csv"
 "$gsim" resample "$tmp/month.csv" --seed 1 --replication 2 -o "$tmp/r2.csv"

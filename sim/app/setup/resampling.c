@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/app/setup/resampling.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "sim/base/text.h"
@@ -62,6 +63,26 @@ static enum gsim_status read_load(struct gsim_cli *cli, const char *text, int64_
                      text);
 }
 
+/* Of two blocks of a user one in eight change places, of one none. */
+static void tell_of_few_blocks(const struct gsim_trace *trace, const struct gsim_resampling *how,
+                               struct gsim_log *log) {
+    enum { ENOUGH = 4 };
+    if (how->near == 0 || how->load_ppm != GSIM_PPM || trace->n_jobs == 0)
+        return;
+    int64_t span_ns = trace->submit_ns[gsim_trace_arrival(trace, trace->n_jobs - 1)] -
+                      trace->submit_ns[gsim_trace_arrival(trace, 0)];
+    int64_t n_blocks = span_ns / how->block_ns + 1;
+    if (n_blocks < ENOUGH)
+        gsim_warn(
+            log, trace->path, 0,
+            "all jobs come within %.3g days, which are %" PRId64 " block%s of %.3g days: %s, "
+            "and intervals over resampled traces are too narrow; a shorter --block (day, 12h) "
+            "has more",
+            (double)span_ns / (double)day_ns, n_blocks, n_blocks == 1 ? "" : "s",
+            (double)how->block_ns / (double)day_ns,
+            n_blocks == 1 ? "none changes places" : "few of them change places");
+}
+
 enum gsim_status gsim_resampling_read(struct gsim_cli *cli, const char *by, const char *load,
                                       const struct gsim_trace *trace, struct gsim_resampling *out) {
     enum gsim_status status = read_by(cli, by, trace, &out->by);
@@ -69,5 +90,9 @@ enum gsim_status gsim_resampling_read(struct gsim_cli *cli, const char *by, cons
         status = read_block(cli, &out->block_ns);
     if (status == GSIM_OK)
         status = read_near(cli, &out->near);
-    return status == GSIM_OK ? read_load(cli, load, &out->load_ppm) : status;
+    if (status == GSIM_OK)
+        status = read_load(cli, load, &out->load_ppm);
+    if (status == GSIM_OK)
+        tell_of_few_blocks(trace, out, cli->log);
+    return status;
 }
