@@ -131,9 +131,10 @@ def scale(case):
     doubled = {job: {name: value * 2 if name in TIMES and value is not None else value
                      for name, value in row.items()} for job, row in case.base.items()}
     rows = case.run(new)
-    for job, row in rows.items():  # the time of a part of a GPU is in whole ns
-        if job in doubled and abs(row["held_s"] - doubled[job]["held_s"]) <= 1:
-            doubled[job]["held_s"] = row["held_s"]
+    parts = {row["job_id"] for row in new.rows if Decimal(row["gpus"]) % 1 != 0}
+    for job in parts & set(rows) & set(doubled):  # the time of a part of a GPU is in whole ns
+        if abs(rows[job]["held_s"] - doubled[job]["held_s"]) <= 1:
+            doubled[job]["held_s"] = rows[job]["held_s"]
     return rows, doubled
 
 
