@@ -28,12 +28,15 @@ enum gsim_status fuzz_app(struct fuzz_in *in) {
     return read_app(in, in->bytes, in->n, in->log);
 }
 
-static void read_again(struct fuzz_in *in, char *text, size_t n) {
+/* What was written is read, if it could be. */
+static enum gsim_status read_again(struct fuzz_in *in, enum gsim_status status, char *text,
+                                   size_t n) {
     static struct gsim_log log;
     log.n_errors = log.n_warnings = 0;
-    if (read_app(in, text, n, &log) != GSIM_OK)
+    if (status == GSIM_OK && read_app(in, text, n, &log) != GSIM_OK)
         fuzz_wrong(in, "a program that was written is not read: %s", log.errors[0].text);
     free(text);
+    return status;
 }
 
 enum gsim_status fuzz_kineto(struct fuzz_in *in) {
@@ -49,11 +52,7 @@ enum gsim_status fuzz_kineto(struct fuzz_in *in) {
         return status;
     status = gsim_kernels_write(&kernels, "h200", iterations, out, in->log);
     (void)fclose(out);
-    if (status == GSIM_OK)
-        read_again(in, text, n);
-    else
-        free(text);
-    return status;
+    return read_again(in, status, text, n);
 }
 
 enum gsim_status fuzz_timeline(struct fuzz_in *in) {
@@ -72,11 +71,7 @@ enum gsim_status fuzz_timeline(struct fuzz_in *in) {
         return status;
     status = gsim_timeline_write(&timeline, "h200", 0, NULL, out);
     (void)fclose(out);
-    if (status == GSIM_OK)
-        read_again(in, text, n);
-    else
-        free(text);
-    return status;
+    return read_again(in, status, text, n);
 }
 
 enum gsim_status fuzz_ncu(struct fuzz_in *in) {
