@@ -44,7 +44,7 @@ GROUP BY series ORDER BY series;
 -- Waits until a job's first start, of jobs that began in the log and in the run. Their sums pass 64 bits in ns.
 -- Rows come a series after the other, so that none are kept or sorted.
 WITH late AS NOT MATERIALIZED (
-    SELECT series, label, t.logged_start_ns - j.submit_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
+    SELECT series, label, t.logged_wait_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
     FROM member JOIN job AS j USING (run_id) JOIN placed AS t ON t.place = place_of + j.job
     WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL AND (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job))
 SELECT label AS "policy", count(*) AS "jobs", humane(avg(logged_ns) / 1e9) AS "wait as logged", humane(avg(wait_ns) / 1e9) AS "wait",
@@ -89,7 +89,7 @@ FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
 -- without sorting jobs. Rows of several users have no quantile: those of its users do not give it.
 CREATE TEMP TABLE IF NOT EXISTS sums_of AS
 SELECT series, label, sums_by(coalesce(t.person + 1, 0), j.held_ns, iif(j.end_ns IS NULL, NULL, 0),
-                              iif(is_counted, t.logged_start_ns - j.submit_ns, NULL), iif(is_counted, j.wait_ns, NULL)) AS sums,
+                              iif(is_counted, t.logged_wait_ns, NULL), iif(is_counted, j.wait_ns, NULL)) AS sums,
        quantile_by(coalesce(t.person + 1, 0), iif(is_counted, j.wait_ns / 1e9, NULL), 0.95) AS p95
 FROM (SELECT j.*, series, label, place_of, end_ns IS NOT NULL AND (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) AS is_counted
       FROM member JOIN job AS j USING (run_id)) AS j LEFT JOIN placed AS t ON t.place = place_of + j.job GROUP BY series;

@@ -66,3 +66,11 @@ db.commit()'
 cells guess.html >guess.txt
 check "a cluster that is a guess" 1 "$(grep -c '^2|[0-9]*|[0-9]* (guessed)|' guess.txt)"
 check "dates of several days" 1 "$(grep -c '^2 runs of 2026-02-28 23:59 to 20[-0-9]* [0-9:]* UTC, by gsim 0.1.0 (build a) and ' guess.txt)"
+# A job that comes after another one is submitted when that ends, in the log as in the run: b waited 50 s in the log,
+# and waits for nothing where a, which the log held back for 1000 s, ends after 100 s. On average 525 s, and 0.
+printf 'job_id,submit_s,duration_s,gpus,user,after,think_s,logged_start_s,logged_end_s\na,0,100,1,u,,,1000,1100\nb,1100,10,1,u,a,0,1150,1160\n' >after.csv
+"$gsim" compare --policies fifo --gpus-per-node 1 --device ideal --quiet --db after.db after.csv >out 2>log
+check "waits as logged of a job after another one" "8.75 min 0 s -100.0 %" "$(awk '/^as logged  / { printf "%s %s ", $3, $4 } /^fifo .*-100/ { print $2, $3, $4, $5 }' out)"
+"$gsim" report after.db -o after.html --quiet >log 2>&1
+check "and on the page, of its user too" "fifo|2|8.75 min|0 us|-100.0 %| u|fifo|2|0.0|-|8.75 min|0 us|" \
+    "$(cells after.html | grep -oE '^(fifo\|2\|8.*-100.0 %\||u\|fifo\|2\|0.0\|-\|[^|]*\|0 us\|)' | tr '\n' ' ' | sed 's/ $//')"
