@@ -224,18 +224,18 @@ static void put_picture(struct page *page, const struct sheet *sheet) {
     fputs("</figcaption>\n</figure>\n", page->out);
 }
 
-/* Puts a page of a figure; false: it is missing. */
-static bool put_sheet(struct page *page, const struct sheet *sheet) {
+/* Why a page of a figure is missing; NULL: it is drawn. */
+static const char *error_of(const struct page *page, const struct sheet *sheet) {
     const char *failed = sheet->drawing >= 0 ? page->drawings[sheet->drawing].error : NULL;
-    const char *error = failed ? failed : sheet->error;
-    if (failed || sheet->status == GSIM_FAILED)
+    return failed ? failed : sheet->error;
+}
+
+/* Warns of a page that should be there. */
+static void warn_of(const struct page *page, const struct sheet *sheet) {
+    bool has_failed = sheet->drawing >= 0 || sheet->status == GSIM_FAILED;
+    if (has_failed)
         gsim_warn(page->cli->log, NULL, 0, "the report is without figure '%s': %s",
-                  sheet->figure.name, error);
-    if (error)
-        put_absence(page, &sheet->figure, error);
-    else
-        put_picture(page, sheet);
-    return !error;
+                  sheet->figure.name, error_of(page, sheet));
 }
 
 /* Makes room for one more page of a figure, and takes it; NULL: no memory. */
@@ -292,14 +292,25 @@ static enum gsim_status write_figure(struct page *page, const struct gsim_figure
     return GSIM_OK;
 }
 
-/* Puts the figures. Of one without its first page no other page is put. */
+/* Puts the figures, and behind them why others are missing. Of one without its first page no other
+ * page is put. */
 static void put_sheets(struct page *page) {
     bool is_there = false;
-    for (uint32_t i = 0; i < page->n_sheets; i++)
-        if (is_there || page->sheets[i].number == 1) {
-            bool is_put = put_sheet(page, &page->sheets[i]);
-            is_there = page->sheets[i].number == 1 ? is_put : is_there;
-        }
+    for (uint32_t i = 0; i < page->n_sheets; i++) {
+        bool is_missing = error_of(page, &page->sheets[i]) != NULL;
+        is_there = page->sheets[i].number == 1 ? !is_missing : is_there;
+        if (is_there && !is_missing)
+            put_picture(page, &page->sheets[i]);
+    }
+    for (uint32_t i = 0; i < page->n_sheets; i++) {
+        const struct sheet *sheet = &page->sheets[i];
+        const char *error = error_of(page, sheet);
+        is_there = sheet->number == 1 ? !error : is_there;
+        if (!error || (sheet->number > 1 && !is_there))
+            continue;
+        warn_of(page, sheet);
+        put_absence(page, &sheet->figure, error);
+    }
 }
 
 /* Draws all figures, and puts them. */
