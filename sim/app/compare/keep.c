@@ -28,6 +28,7 @@ enum gsim_status gsim_compare_keep(const struct gsim_compare *c, const struct gs
     if (!cli->value[GSIM_OPT_DB])
         return GSIM_OK;
     struct gsim_db_comparison about = {.argv = gsim_typed_command(cli, GSIM_OPT_COUNT),
+                                       .first = c->setup->contender[0].policy->name,
                                        .over = gsim_compare_say_over(c, s),
                                        .verdict = verdict,
                                        .advice = advice,

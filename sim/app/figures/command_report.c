@@ -23,7 +23,8 @@ static const char style[] =
     ".wide{overflow-x:auto}\n"
     "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.25rem .6rem;text-align:left;border-bottom:1px solid #ccc;white-space:nowrap}\n"
-    "td.n,th.n{text-align:right}\n"
+    "td.n,th.n{text-align:right}th{white-space:normal;overflow-wrap:normal}"
+    "td.t{white-space:normal;min-width:14rem}\n"
     "figure{margin:1rem 0;display:inline-block;vertical-align:top;max-width:100%}\n"
     "figcaption{font-size:.85rem;max-width:31rem}\n"
     ".absent,.of{font-size:.85rem;color:#555}\n"
@@ -35,7 +36,8 @@ static const char style[] =
     "print{.filter{display:none}th::after{content:none!important}body{max-width:none;padding:0;"
     "font-size:10pt}figure,tr{break-inside:avoid}h2{break-after:avoid}.wide{overflow:visible}"
     "svg{width:21rem}figcaption{max-width:21rem}"
-    "table{font-size:6.5pt}th,td{padding:.1rem .25rem}td:first-child,td:last-child{"
+    "table{font-size:6.5pt}th,td{padding:.1rem .25rem}"
+    "td.t{min-width:7rem;overflow-wrap:anywhere}td:first-child,td:last-child{"
     "white-space:normal;overflow-wrap:break-word}td:last-child{overflow-wrap:anywhere}}\n"
     "</style>\n";
 
@@ -76,6 +78,13 @@ static bool is_number(const struct gsim_db_value *value) {
     return !value->is_text || (n > 0 && (digits[n] == '\0' || digits[n] == ' '));
 }
 
+/* The class of a cell: a number, or a text that is broken into lines where the page is narrow. */
+static const char *class_of(const struct gsim_db_value *value) {
+    enum { LONG = 40 };
+    bool is_long = strlen(value->text) > LONG;
+    return is_number(value) ? " class=\"n\"" : is_long ? " class=\"t\"" : "";
+}
+
 static void put_head(const struct table *table, const struct gsim_db_value *values, int n) {
     fputs("<h2>", table->out);
     put_html(table->out, table->title);
@@ -94,7 +103,7 @@ static void put_table_row(void *arg, const struct gsim_db_value *values, int n) 
         put_head(table, values, n);
     fputs("<tr>", table->out);
     for (int i = 0; i < n; i++) {
-        fputs(is_number(&values[i]) ? "<td class=\"n\">" : "<td>", table->out);
+        fprintf(table->out, "<td%s>", class_of(&values[i]));
         put_html(table->out, values[i].is_null ? "-" : values[i].text);
         fputs("</td>", table->out);
     }
@@ -477,8 +486,11 @@ enum gsim_status gsim_report_check_page(struct gsim_cli *cli) {
 
 enum gsim_status gsim_report_page(struct gsim_cli *cli, const struct gsim_report_front *front) {
     struct gsim_db *db = NULL;
-    enum gsim_status status = gsim_figure_open(
-        cli, (struct gsim_db_choice){.configs = front->configs, .first = front->first}, &db);
+    enum gsim_status status =
+        gsim_figure_open(cli,
+                         (struct gsim_db_choice){
+                             .configs = front->configs, .first = front->first, .takes_first = true},
+                         &db);
     if (status == GSIM_OK)
         status = write_page(cli, db);
     gsim_db_close(db);

@@ -45,7 +45,11 @@ static int add_compared(sqlite3_stmt *statement, const char *name,
 
 static bool add_all(struct gsim_db *db, const struct gsim_db_comparison *about, const char *name) {
     sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_COMPARISON);
-    const char *texts[] = {name, about->argv, about->over, join_lines(db->arena, about->verdict),
+    const char *texts[] = {name,
+                           about->argv,
+                           about->first,
+                           about->over,
+                           join_lines(db->arena, about->verdict),
                            join_lines(db->arena, about->advice)};
     enum { N_TEXTS = sizeof texts / sizeof *texts };
     for (int i = 0; i < N_TEXTS; i++)

@@ -19,6 +19,7 @@ struct gsim_db_compared {
 
 struct gsim_db_comparison {
     const char *argv; /* as it was typed */
+    const char *first; /* the policy to which the others are compared */
     const char *over; /* over which units the intervals are, or why there are none */
     const char *const *verdict, *const *advice; /* sentences, NULL-terminated; NULL: none */
     const struct gsim_db_compared *run;

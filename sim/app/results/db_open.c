@@ -180,7 +180,7 @@ static const char *const statements[GSIM_DB_STATEMENTS] = {
     [GSIM_DB_FIND_PARAMETERS] = "SELECT 1 FROM parameter_list WHERE list = ?",
     [GSIM_DB_ADD_PARAMETER] = "INSERT OR IGNORE INTO parameter_list VALUES (?, ?, ?, ?, ?)",
     [GSIM_DB_FIND_TRACE_JOBS] = "SELECT 1 FROM trace_job WHERE trace_jobs = ?",
-    [GSIM_DB_ADD_COMPARISON] = "INSERT OR REPLACE INTO comparison VALUES (?, ?, ?, ?, ?, ?)",
+    [GSIM_DB_ADD_COMPARISON] = "INSERT OR REPLACE INTO comparison VALUES (?, ?, ?, ?, ?, ?, ?)",
     [GSIM_DB_ADD_COMPARED] =
         "INSERT OR REPLACE INTO compared SELECT ?1, run_id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
         " ?11, ?12 FROM run WHERE config = ?13",
