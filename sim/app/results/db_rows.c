@@ -179,7 +179,7 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
     }
 }
 
-/* The columns of trace_job before the trace's own: its name, the job, the job's GPUs and arrival. */
+/* Columns of trace_job before the trace's own: its name, the job, the job's GPUs and arrival. */
 enum { BEFORE_CELLS = 4 };
 
 static void put_cell(sqlite3_context *out, const struct gsim_trace *trace, enum gsim_column column,
