@@ -211,11 +211,11 @@ static bool is_like_leader(const struct gsim_builder *b) {
                                              GSIM_COL_FEATURES, GSIM_COL_QOS};
     const struct gsim_row *row = &b->row;
     const int64_t *share_ppm = b->column[GSIM_COL_SHARE_PPM];
-    if (row->cell[GSIM_COL_SHARE_PPM] >= 0 || (share_ppm && share_ppm[b->leader] >= 0))
-        return false; /* shards of two GPUs are no gang */
     if (row->extra[GSIM_SACCT_PART] < 1 || b->leader_number != row->extra[GSIM_SACCT_LEADER] ||
         b->leader >= b->n)
         return false;
+    if (row->cell[GSIM_COL_SHARE_PPM] >= 0 || (share_ppm && share_ppm[b->leader] >= 0))
+        return false; /* shards of two GPUs are no gang */
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (b->column[kinds[i]] && b->column[kinds[i]][b->leader] != row->cell[kinds[i]])
             return false;
