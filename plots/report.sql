@@ -1,7 +1,37 @@
--- The tables of `gsim report`, in their order; names of columns are the heads of the tables.
+-- The sentences and tables of `gsim report`, in their order; names of columns are the heads of the tables.
+-- The date of a page is that of its runs, so that a database has one page.
+CREATE TEMP TABLE IF NOT EXISTS on_page AS SELECT run_id FROM chosen UNION SELECT run_id FROM changed;
+WITH made AS (SELECT min(started_at) AS first, max(started_at) AS last, group_concat(DISTINCT program) AS programs
+              FROM on_page JOIN run_perf USING (run_id))
+SELECT (SELECT count(*) FROM on_page) || iif((SELECT count(*) FROM on_page) = 1, ' run of ', ' runs of ') || replace(substr(first, 1, 16), 'T', ' ') ||
+       CASE substr(last, 1, 16) WHEN substr(first, 1, 16) THEN '' ELSE ' to ' ||
+           CASE substr(last, 1, 10) WHEN substr(first, 1, 10) THEN substr(last, 12, 5) ELSE replace(substr(last, 1, 16), 'T', ' ') END END ||
+       ' UTC, by gsim ' || replace(programs, ',', ' and ') || '.'
+FROM made WHERE first IS NOT NULL;
+-- Comparisons of which all runs are on the page, the latest first.
+CREATE TEMP TABLE IF NOT EXISTS said AS
+SELECT row_number() OVER (ORDER BY c.rowid DESC) AS nth, c.*, over GLOB '95 %*' AS has_intervals FROM comparison AS c
+WHERE runs = (SELECT count(*) FROM compared AS d JOIN on_page USING (run_id) WHERE d.comparison = c.comparison)
+ORDER BY nth LIMIT 8;
+SELECT argv, advice FROM said WHERE advice <> '' ORDER BY nth;
+SELECT argv, verdict || iif(verdict = '', '', char(10)) || over FROM said
+UNION ALL SELECT NULL, 'none: gsim compare and gsim advise judge runs, and no such comparison is of these runs alone'
+WHERE NOT EXISTS (SELECT 1 FROM said) AND (SELECT count(*) FROM series) > 1;
+SELECT label AS "policy", humane(mean_s) AS "JCT mean", humane(mean_low_s) || ' to ' || humane(mean_high_s) AS "interval",
+       iif(is_first, '', humane(difference_s)) AS "difference",
+       iif(is_first, '', humane(difference_low_s) || ' to ' || humane(difference_high_s)) AS "interval of the difference",
+       iif(is_first, '', fixed(ratio, 3)) AS "ratio",
+       iif(is_first, '', fixed(ratio_low, 3) || ' to ' || fixed(ratio_high, 3)) AS "interval of the ratio",
+       iif(is_first, '', printf(iif(p < 0.001, '< 0.001', '%.2g'), p)) AS "p", below AS "traces below the first"
+FROM (SELECT nth, series, label, d.*, (SELECT policy FROM chosen WHERE run_id = d.run_id) = said.first AS is_first
+      FROM said JOIN compared AS d USING (comparison) JOIN member USING (run_id) WHERE said.comparison IN (
+          SELECT comparison FROM compared WHERE mean_low_s IS NOT NULL))
+GROUP BY nth, series ORDER BY nth, series;
 SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) AS "unfinished",
        humane(avg(jct_mean_s)) AS "JCT mean",
-       CASE WHEN low_end(jct_mean_s) IS NOT NULL AND NOT max(run_id IN copies) AND count(DISTINCT jct_mean_s) > 1 THEN humane(low_end(jct_mean_s)) || ' to ' || humane(high_end(jct_mean_s)) END AS "95 %",
+       CASE WHEN low_end(jct_mean_s) IS NOT NULL AND NOT max(run_id IN copies) AND count(DISTINCT jct_mean_s) > 1 THEN humane(low_end(jct_mean_s)) || ' to ' || humane(high_end(jct_mean_s))
+            WHEN count(*) = 1 THEN (SELECT humane(mean_low_s) || ' to ' || humane(mean_high_s) FROM said JOIN compared AS d USING (comparison)
+                                    WHERE has_intervals AND d.run_id = chosen.run_id ORDER BY nth LIMIT 1) END AS "95 %",
        humane(avg(jct_p50_s)) AS "median",
        humane(avg(jct_p95_s)) AS "p95", humane(avg(jct_p99_s)) AS "p99",
        humane(avg(wait_mean_s)) AS "wait mean", fixed(avg(slowdown_mean), 2) AS "slowdown",
@@ -14,7 +44,7 @@ GROUP BY series ORDER BY series;
 -- Waits until a job's first start, of jobs that began in the log and in the run. Their sums pass 64 bits in ns.
 -- Rows come a series after the other, so that none are kept or sorted.
 WITH late AS NOT MATERIALIZED (
-    SELECT series, label, t.logged_start_ns - j.submit_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
+    SELECT series, label, t.logged_wait_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
     FROM member JOIN job AS j USING (run_id) JOIN placed AS t ON t.place = place_of + j.job
     WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL AND (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job))
 SELECT label AS "policy", count(*) AS "jobs", humane(avg(logged_ns) / 1e9) AS "wait as logged", humane(avg(wait_ns) / 1e9) AS "wait",
@@ -59,7 +89,7 @@ FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
 -- without sorting jobs. Rows of several users have no quantile: those of its users do not give it.
 CREATE TEMP TABLE IF NOT EXISTS sums_of AS
 SELECT series, label, sums_by(coalesce(t.person + 1, 0), j.held_ns, iif(j.end_ns IS NULL, NULL, 0),
-                              iif(is_counted, t.logged_start_ns - j.submit_ns, NULL), iif(is_counted, j.wait_ns, NULL)) AS sums,
+                              iif(is_counted, t.logged_wait_ns, NULL), iif(is_counted, j.wait_ns, NULL)) AS sums,
        quantile_by(coalesce(t.person + 1, 0), iif(is_counted, j.wait_ns / 1e9, NULL), 0.95) AS p95
 FROM (SELECT j.*, series, label, place_of, end_ns IS NOT NULL AND (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) AS is_counted
       FROM member JOIN job AS j USING (run_id)) AS j LEFT JOIN placed AS t ON t.place = place_of + j.job GROUP BY series;
@@ -88,6 +118,25 @@ SELECT coalesce(u.user, iif(users > 0, users || ' more user' || iif(users > 1, '
            WHEN u.wait_s = f.wait_s THEN 'as there' END AS "mean wait against the first policy"
 FROM user_of AS u JOIN runs_of USING (series) JOIN asked LEFT JOIN first_of AS f USING (rank)
 ORDER BY rank, u.series;
+-- Clusters, each once however many runs it has.
+WITH node AS MATERIALIZED (
+    SELECT run_id, CAST(substr(owner, 7) AS INTEGER) AS nth, json_group_object(key, value) AS has, max(key = 'gpus' AND tag = 'default') AS is_guess
+    FROM chosen JOIN parameter USING (run_id) WHERE owner GLOB 'nodes *' GROUP BY run_id, owner),
+cluster AS (SELECT run_id, group_concat(has) AS kinds FROM (SELECT * FROM node ORDER BY run_id, nth) GROUP BY run_id),
+which AS (SELECT min(run_id) AS run_id, count(*) AS runs FROM cluster GROUP BY kinds),
+cells AS (SELECT w.runs, n.run_id, nth, is_guess, has ->> 'count' AS nodes, has ->> 'gpus' AS gpus, has ->> 'device' AS device, has ->> 'gpu_type' AS type,
+                 has ->> 'partitions' AS partitions, has ->> 'features' AS features, CAST(has ->> 'cpus_milli' AS INTEGER) AS cpus, CAST(has ->> 'host_mem_bytes' AS INTEGER) AS memory
+          FROM which AS w JOIN node AS n USING (run_id))
+SELECT runs AS "runs", CAST(nodes AS INTEGER) AS "nodes", gpus || iif(is_guess, ' (guessed)', '') AS "GPUs a node", nodes * gpus AS "GPUs",
+       device AS "device", type AS "type of GPU", partitions AS "partitions", features AS "features",
+       iif(cpus > 0, printf('%g', cpus / 1000.0), NULL) AS "CPUs a node", iif(memory > 0, printf('%g GiB', memory / 1073741824.0), NULL) AS "memory of a host"
+FROM cells ORDER BY run_id, nth LIMIT 200;
+WITH read AS (
+    SELECT kind, path, size, i.sha256, count(DISTINCT run_id) AS runs, kind = 'built in' AS is_built_in
+    FROM on_page JOIN input AS i USING (run_id) GROUP BY kind, path, i.sha256
+    UNION ALL SELECT 'grid', grid, (SELECT size FROM input_text AS t WHERE t.sha256 = s.sha256), s.sha256, count(*), 0
+    FROM sweep AS s JOIN sweep_run USING (sweep) JOIN on_page USING (run_id) GROUP BY sweep)
+SELECT kind AS "input", path AS "path", size AS "bytes", runs AS "runs", sha256 AS "SHA-256" FROM read ORDER BY is_built_in, kind, path LIMIT 200;
 SELECT r.run_id AS "run", label AS "policy", seed AS "seed", replication AS "replication", trace AS "trace",
        device AS "device", gpus AS "GPUs", version AS "gsim", substr(config, 1, 12) AS "identity", argv AS "command"
 FROM (SELECT run_id, seed, replication, trace, device, gpus, version, config, argv, run_id AS original FROM chosen

@@ -32,7 +32,8 @@ void gsim_build_clear_row(struct gsim_builder *builder) {
     for (int i = 0; i < GSIM_ROW_EXTRAS; i++)
         row->extra[i] = -1;
     row->nodes[0] = row->text[0] = '\0';
-    row->ran_from_s = row->ran_to_s = -1;
+    row->ran_from_s = row->ran_to_s = row->part_of = -1;
+    row->is_beside = false;
     row->drop = row->loss = row->wrong = NULL;
 }
 

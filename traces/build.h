@@ -26,6 +26,9 @@ struct gsim_row {
     /* Nodes and time of the run, in seconds on the calendar, to join measurements. */
     char nodes[GSIM_MAX_FIELD_BYTES + 1];
     int64_t ran_from_s, ran_to_s;
+    /* left out, though it had GPUs of these nodes; without an end it has them still */
+    bool is_beside;
+    int64_t part_of; /* the job that its GPUs are counted to; -1: its own */
     char text[GSIM_MAX_FIELD_BYTES + 1]; /* that a format needs, and no column keeps */
     const char *drop; /* why the row is left out, a literal; NULL: it is not */
     const char *loss; /* what the row says and a trace cannot, a literal; NULL: nothing */

@@ -22,6 +22,8 @@ struct sample {
     int64_t key, bytes;
 };
 
+enum { NO_JOB = UINT32_MAX }; /* of a row that is left out */
+
 struct stay {
     int64_t key, to_s;
     uint32_t job;
@@ -50,6 +52,7 @@ struct gsim_gpu_mem {
     bool has_seconds, has_dates; /* times of samples: since 1970 or with a Z; without a zone */
     struct stay *stay;
     uint32_t n_stays, stays_capacity;
+    uint32_t of_stay; /* the job of which stays are added */
     bool *is_given; /* jobs with memory given by the trace */
     uint32_t given_capacity;
     bool *is_of_log; /* by name: a job of the trace was on that node */
@@ -336,7 +339,7 @@ static bool add_stay(void *arg, const char *node, size_t length) {
     if (name < g->n_names) { /* a node with measurements */
         g->is_of_log[name] = true;
         g->stay[g->n_stays++] =
-            (struct stay){name << TIME_BITS | row->ran_from_s, row->ran_to_s, g->b->n};
+            (struct stay){name << TIME_BITS | row->ran_from_s, row->ran_to_s, g->of_stay};
     }
     return true;
 }
@@ -347,6 +350,7 @@ static enum gsim_status note_stay(struct gsim_gpu_mem *g, int64_t line) {
         !make_room(g->b->arena, &g->is_given, g->b->n, &g->given_capacity, sizeof *g->is_given))
         return gsim_no_memory(g->b->log, "joining measured memory");
     g->is_given[g->b->n] = row->cell[GSIM_COL_MEM_BYTES] >= 0;
+    g->of_stay = g->b->n;
     if (!*row->nodes || row->ran_from_s < 0 || row->ran_to_s < row->ran_from_s)
         return GSIM_OK;
     if (gsim_hostlist_each(row->nodes, add_stay, g))
@@ -356,6 +360,21 @@ static enum gsim_status note_stay(struct gsim_gpu_mem *g, int64_t line) {
     return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->b->path, line,
                      "job '%.64s': '%.64s' is no list of nodes such as gpu[01-03,7],login1",
                      row->id, row->nodes);
+}
+
+enum gsim_status gsim_gpu_mem_pass(struct gsim_gpu_mem *g, struct gsim_builder *builder) {
+    struct gsim_row *row = &builder->row;
+    if (!g || g->is_by_job || !(row->is_beside || row->part_of >= 0) || !*row->nodes ||
+        row->ran_from_s < 0)
+        return GSIM_OK;
+    g->of_stay = row->part_of >= 0 ? (uint32_t)row->part_of : NO_JOB;
+    if (row->ran_to_s < 0)
+        row->ran_to_s = INT64_MAX;
+    if (row->ran_to_s >= row->ran_from_s)
+        (void)gsim_hostlist_each(row->nodes, add_stay, g); /* of no list no node is known */
+    return gsim_arena_has_failed(builder->arena)
+               ? gsim_no_memory(builder->log, "joining measured memory")
+               : GSIM_OK;
 }
 
 enum gsim_status gsim_gpu_mem_fill(struct gsim_gpu_mem *measured, struct gsim_builder *builder,
@@ -391,6 +410,14 @@ static void let_go(struct present *p, int64_t key) {
             p->stay[i] = p->stay[--p->n];
 }
 
+/* Whether several jobs are present; parts of one job may be on one node. */
+static bool is_shared(const struct present *p) {
+    for (uint32_t i = 1; i < p->n; i++)
+        if (p->stay[i]->job != p->stay[0]->job)
+            return true;
+    return false;
+}
+
 static void give(struct gsim_gpu_mem *g, const struct present *p, const struct sample *sample,
                  bool *is_measured) {
     int64_t bytes = sample->bytes, node = sample->key >> TIME_BITS;
@@ -398,9 +425,11 @@ static void give(struct gsim_gpu_mem *g, const struct present *p, const struct s
         g->strange = g->n_strange++ == 0 ? node : g->strange;
         return;
     }
-    g->n_idle += p->n == 0;
-    g->n_shared += p->n > 1;
-    if (p->n != 1 || g->is_given[p->stay[0]->job])
+    bool is_idle = p->n == 0, is_of_several = is_shared(p);
+    is_idle |= !is_of_several && !is_idle && p->stay[0]->job == NO_JOB;
+    g->n_idle += is_idle;
+    g->n_shared += is_of_several;
+    if (is_idle || is_of_several || g->is_given[p->stay[0]->job])
         return;
     int64_t *cell = &g->b->column[GSIM_COL_MEM_BYTES][p->stay[0]->job];
     if (!is_measured[p->stay[0]->job]) {
@@ -422,6 +451,8 @@ static enum gsim_status join(struct gsim_gpu_mem *g, const uint32_t *samples, co
         const struct sample *sample = &g->sample[samples[s]];
         for (; next < g->n_stays && g->stay[stays[next]].key <= sample->key; next++) {
             let_go(p, g->stay[stays[next]].key);
+            if (p->n == MAX_AT_ONCE && g->stay[stays[next]].job == NO_JOB)
+                continue; /* several are there already */
             if (p->n == MAX_AT_ONCE)
                 return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, 0,
                                  "more than %d jobs on a node at a time", MAX_AT_ONCE);

@@ -20,6 +20,9 @@ enum gsim_status gsim_gpu_mem_read(struct gsim_builder *builder, const char *pat
  * NULL, here and below. */
 enum gsim_status gsim_gpu_mem_fill(struct gsim_gpu_mem *measured, struct gsim_builder *builder,
                                    int64_t line);
+/* To be called for a row that is left out: a job that it belongs to was on its nodes too, and
+ * samples of nodes on which it was itself beside a job belong to neither. */
+enum gsim_status gsim_gpu_mem_pass(struct gsim_gpu_mem *measured, struct gsim_builder *builder);
 /* To be called when all rows are added: joins samples of nodes to jobs. Warns about samples without
  * a job. */
 enum gsim_status gsim_gpu_mem_finish(struct gsim_gpu_mem *measured, struct gsim_builder *builder);

@@ -212,14 +212,20 @@ static enum gsim_status add_run(struct kube *k, const struct run *run, bool is_f
     return status;
 }
 
-/* Other objects than pods and their owners are counted. */
-static void drop_others(struct kube *k) {
+/* Other objects than pods and their owners are counted, and listed. */
+static enum gsim_status drop_others(struct kube *k) {
     const struct gsim_kube *all = &k->all;
-    for (uint32_t i = 0; i < all->n_others; i++) {
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < all->n_others && status == GSIM_OK; i++) {
         k->b->row.drop =
-            "they are objects that say nothing of jobs (neither pods nor their owners)";
-        (void)gsim_rows_add(&k->rows, all->first_other_line);
+            all->other[i].is_used
+                ? "they are events from which pods have the time when they were scheduled"
+            : all->other[i].is_event
+                ? "they are events that say nothing of a job that its pods do not"
+                : "they are objects that say nothing of jobs (neither pods nor their owners)";
+        status = gsim_rows_add(&k->rows, all->other[i].line);
     }
+    return status;
 }
 
 static enum gsim_status add_runs(struct kube *k) {
@@ -234,8 +240,7 @@ static enum gsim_status add_runs(struct kube *k) {
         status = add_run(k, &run, i == 0 || !is_of(&k->all.pod[i - 1], run.pod));
         i += run.n;
     }
-    drop_others(k);
-    return status;
+    return status == GSIM_OK ? drop_others(k) : status;
 }
 
 /* The table that kubectl prints without -o, or YAML: neither is read, and both are told how to be

@@ -24,12 +24,18 @@ struct gsim_kube_owner {
     int64_t created_s, limit_s;
 };
 
+/* An object that becomes no row: an event, or one that is neither pod nor owner. */
+struct gsim_kube_other {
+    int64_t line;
+    bool is_event;
+    bool is_used; /* a pod has its time from the event */
+};
+
 struct gsim_kube {
     struct gsim_kube_pod *pod;
     struct gsim_kube_owner *owner;
-    uint32_t n_pods, n_owners;
-    uint32_t n_events, n_others; /* objects that are neither, and what they were: */
-    int64_t first_event_line, first_other_line;
+    struct gsim_kube_other *other;
+    uint32_t n_pods, n_owners, n_others;
 };
 
 /* Reads the objects. A time or an amount that cannot be read makes its pod wrong, not the file. */

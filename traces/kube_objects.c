@@ -33,6 +33,7 @@ struct object {
 struct scheduling {
     const char *name, *place;
     int64_t at_s;
+    uint32_t other; /* the event among all objects that are no rows */
 };
 
 struct reading {
@@ -280,14 +281,23 @@ static bool end_owner(struct reading *r) {
     return place != NULL;
 }
 
+static bool end_other(struct reading *r, bool is_event) {
+    struct gsim_kube_other *place =
+        add(r, (void **)&r->out->other, &r->out->n_others, sizeof *place);
+    if (place)
+        *place = (struct gsim_kube_other){.line = r->o.pod.line, .is_event = is_event};
+    return place != NULL;
+}
+
 static bool end_event(struct reading *r) {
-    if (r->out->n_events++ == 0)
-        r->out->first_event_line = r->o.pod.line;
+    uint32_t other = r->out->n_others;
+    if (!end_other(r, true))
+        return false;
     if (!is(r->o.reason, "Scheduled") || !is(r->o.about_kind, "Pod") || r->o.event_s < 0)
         return true;
     struct scheduling *place = add(r, (void **)&r->scheduling, &r->n_schedulings, sizeof *place);
     if (place)
-        *place = (struct scheduling){r->o.about_name, r->o.about_place, r->o.event_s};
+        *place = (struct scheduling){r->o.about_name, r->o.about_place, r->o.event_s, other};
     return place != NULL;
 }
 
@@ -307,9 +317,7 @@ static bool end_object(struct reading *r) {
         return end_event(r);
     if (is_owner(kind))
         return end_owner(r);
-    if (r->out->n_others++ == 0)
-        r->out->first_other_line = r->o.pod.line;
-    return true;
+    return end_other(r, false);
 }
 
 /* A condition is known when it ends: PodScheduled is from when the pod has its GPUs; a pod that was
@@ -374,33 +382,46 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
     return GSIM_OK;
 }
 
-static int order_of(const char *name, const char *place, const struct scheduling *of) {
+static int order_of(const char *name, const char *place, int64_t at_s,
+                    const struct scheduling *of) {
     int order = strcmp(name, of->name);
-    return order ? order : strcmp(place, of->place);
+    if (order == 0)
+        order = strcmp(place, of->place);
+    return order ? order : at_s < of->at_s ? -1 : at_s > of->at_s;
 }
 
 static int compare(const void *a, const void *b) {
     const struct scheduling *first = a;
-    return order_of(first->name, first->place, b);
+    return order_of(first->name, first->place, first->at_s, b);
 }
 
-static int compare_pod(const void *key, const void *of) {
-    const struct gsim_kube_pod *pod = key;
-    return order_of(pod->name, pod->place, of);
+/* The first event of the pod since it was made: an earlier one is of another pod, which had its
+ * name, as those of StatefulSets do. */
+static struct scheduling *find_scheduling(const struct reading *r,
+                                          const struct gsim_kube_pod *pod) {
+    uint32_t low = 0, high = r->n_schedulings;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (order_of(pod->name, pod->place, pod->created_s, &r->scheduling[middle]) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct scheduling *found = low < r->n_schedulings ? &r->scheduling[low] : NULL;
+    return found && is(found->name, pod->name) && is(found->place, pod->place) ? found : NULL;
 }
 
 /* Pods without a condition were scheduled when their event says so. */
 static void join_events(struct reading *r) {
     if (r->n_schedulings > 0)
         qsort(r->scheduling, r->n_schedulings, sizeof *r->scheduling, compare);
-    for (uint32_t i = 0; i < r->out->n_pods && r->n_schedulings > 0; i++) {
+    for (uint32_t i = 0; i < r->out->n_pods; i++) {
         struct gsim_kube_pod *pod = &r->out->pod[i];
-        const struct scheduling *found =
-            pod->scheduled_s >= 0
-                ? NULL
-                : bsearch(pod, r->scheduling, r->n_schedulings, sizeof *r->scheduling, compare_pod);
-        if (found)
-            pod->scheduled_s = found->at_s;
+        struct scheduling *found = pod->scheduled_s >= 0 ? NULL : find_scheduling(r, pod);
+        if (!found)
+            continue;
+        pod->scheduled_s = found->at_s;
+        r->out->other[found->other].is_used = true;
     }
 }
 

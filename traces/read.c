@@ -20,6 +20,27 @@ const struct gsim_trace_format *const gsim_trace_formats[] = {
 
 enum { MAX_FORMATS = 64 };
 
+/* What a name that is none may mean: systems and tools, of which the formats have other names. */
+static const char *meant_by(const char *name) {
+    static const struct {
+        const char *names, *format;
+    } known[] = {
+        {"slurm|slurmdbd|squeue|scontrol|sreport", "'sacct' reads jobs of Slurm that have ended"},
+        {"k8s|kubernetes|kubectl|pods|kueue|kubeflow",
+         "'kube' reads pods of Kubernetes, with labels and Workloads of Kueue"},
+        {"microsoft", "'philly' reads traces of Microsoft's Philly"},
+        {"sensetime", "'helios' reads traces of SenseTime's Helios"},
+        {"alibaba", "'pai' and 'openb' read traces of Alibaba's clusters"},
+        {"nsight|nsys-rep", "gsim import nsys reads profiles of Nsight Systems"},
+        {"pytorch|torch|chrome", "gsim import kineto reads profiles of PyTorch"},
+        {"dcgm|prometheus|nvidia-smi|gpu-mem",
+         "--gpu-mem FILE reads measured memory beside a trace"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (gsim_text_choice(name, known[i].names) >= 0)
+            return known[i].format;
+    return NULL;
+}
+
 static enum gsim_status find_named(const char *name, const struct gsim_trace_format **out,
                                    struct gsim_log *log) {
     const char *names[MAX_FORMATS];
@@ -31,6 +52,10 @@ static enum gsim_status find_named(const char *name, const struct gsim_trace_for
             return GSIM_OK;
         }
     }
+    const char *meant = meant_by(name);
+    if (meant)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "no trace format is called '%s'; %s", name,
+                         meant);
     int close = gsim_text_suggest(name, names, n);
     return gsim_fail(log, GSIM_USAGE, NULL, 0, "no trace format is called '%s'%s%s%s", name,
                      close >= 0 ? "; did you mean '" : "; 'gsim list formats' shows them",

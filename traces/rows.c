@@ -84,11 +84,12 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
         gsim_build_refuse(b, line, b->row.wrong);
         return GSIM_OK;
     }
+    enum gsim_status status = b->row.drop ? gsim_gpu_mem_pass(rows->gpu_mem, b)
+                                          : gsim_gpu_mem_fill(rows->gpu_mem, b, line);
     if (b->row.drop) {
         gsim_build_drop(b, line);
-        return GSIM_OK;
+        return status;
     }
-    enum gsim_status status = gsim_gpu_mem_fill(rows->gpu_mem, b, line);
     if (status == GSIM_OK)
         status = gsim_by_model_fill(rows->by_model, b);
     if (!gsim_assume_fill(b, rows->assumed, rows->n_assumed))

@@ -388,6 +388,10 @@ static void finish_row(struct gsim_builder *builder) {
         look_at_step(builder);
     else
         finish_job(builder);
+    row->is_beside = row->drop && row->ran_from_s >= 0 && row->part_of < 0 &&
+                     !memchr(row->id, '.', row->id_length) &&
+                     row->extra[GSIM_SACCT_IS_ELSEWHERE] <= 0 &&
+                     (row->extra[GSIM_SACCT_GPUS] > 0 || row->extra[GSIM_SACCT_HAS_ASKED] > 0);
 }
 
 static const char time_form[] = "a time such as 2024-05-31T12:00:00, or seconds since 1970 "

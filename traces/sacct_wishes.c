@@ -211,11 +211,11 @@ static bool is_like_leader(const struct gsim_builder *b) {
                                              GSIM_COL_FEATURES, GSIM_COL_QOS};
     const struct gsim_row *row = &b->row;
     const int64_t *share_ppm = b->column[GSIM_COL_SHARE_PPM];
-    if (row->cell[GSIM_COL_SHARE_PPM] >= 0 || (share_ppm && share_ppm[b->leader] >= 0))
-        return false; /* shards of two GPUs are no gang */
     if (row->extra[GSIM_SACCT_PART] < 1 || b->leader_number != row->extra[GSIM_SACCT_LEADER] ||
         b->leader >= b->n)
         return false;
+    if (row->cell[GSIM_COL_SHARE_PPM] >= 0 || (share_ppm && share_ppm[b->leader] >= 0))
+        return false; /* shards of two GPUs are no gang */
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (b->column[kinds[i]] && b->column[kinds[i]][b->leader] != row->cell[kinds[i]])
             return false;
@@ -231,6 +231,18 @@ static void add_to(struct gsim_builder *b, enum gsim_column column) {
         cells[b->leader] = (cells[b->leader] > 0 ? cells[b->leader] : 0) + own;
 }
 
+/* Where the log's scheduler had the job: the nodes of all parts, as long as a cell holds them. */
+static void join_logged_nodes(struct gsim_builder *b) {
+    int64_t *cells = b->column[GSIM_COL_LOGGED_NODES];
+    const char *of_part = b->row.nodes;
+    if (!cells || cells[b->leader] < 0 || !*of_part)
+        return;
+    const char *before = b->names[GSIM_COL_LOGGED_NODES].name[cells[b->leader]];
+    const char *all = gsim_arena_printf(b->arena, "%s,%s", before, of_part);
+    if (all && strlen(all) <= GSIM_MAX_FIELD_BYTES)
+        cells[b->leader] = gsim_build_intern(b, GSIM_COL_LOGGED_NODES, all, strlen(all));
+}
+
 void gsim_sacct_join_parts(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
     if (row->extra[GSIM_SACCT_LEADER] < 0 || row->drop || row->wrong)
@@ -241,6 +253,8 @@ void gsim_sacct_join_parts(struct gsim_builder *b) {
     }
     if (is_like_leader(b) && row->gpus <= GSIM_MAX_GANG - b->gpus[b->leader]) {
         gsim_sacct_join_nodes(b);
+        join_logged_nodes(b);
+        row->part_of = b->leader;
         b->gpus[b->leader] += row->gpus;
         b->is_wide = true;
         add_to(b, GSIM_COL_CPUS_MILLI);

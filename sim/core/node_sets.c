@@ -268,6 +268,15 @@ static struct gsim_node_wish wish_of(const struct gsim_node_sets *sets,
     };
 }
 
+static bool is_partition_of_some(const struct gsim_core *core, const char *partitions) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    for (uint32_t g = 0; g < spec->n_groups; g++)
+        if (spec->groups[g].partitions &&
+            gsim_node_sets_meet(partitions, spec->groups[g].partitions))
+            return true;
+    return false;
+}
+
 static enum gsim_status refuse_job(const struct gsim_core *core, uint32_t job) {
     const struct gsim_node_sets *sets = &core->node_sets;
     const struct gsim_trace *trace = core->trace;
@@ -275,7 +284,7 @@ static enum gsim_status refuse_job(const struct gsim_core *core, uint32_t job) {
     struct gsim_node_wish wish = wish_of(sets, trace, job);
     return gsim_fail(
         core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-        "job '%.64s' asks for %u GPUs%s%.64s%s%.64s%s%.64s%s; the %s%s%s %s %u such GPUs",
+        "job '%.64s' asks for %u GPUs%s%.64s%s%.64s%s%.64s%s; the %s%s%s %s %u such GPUs%s",
         gsim_trace_id(trace, job), gsim_trace_gpus(trace, job),
         wish.partitions ? " of partition " : "", wish.partitions ? wish.partitions : "",
         wish.types ? " of type " : "", wish.types ? wish.types : "",
@@ -284,7 +293,11 @@ static enum gsim_status refuse_job(const struct gsim_core *core, uint32_t job) {
                                           : "",
         part ? "nodes under " : "cluster", part ? part->policy->name : "",
         part ? ", where it goes," : "", part ? "have" : "has",
-        sets->table[find_place(sets, trace, job)]->n_gpus);
+        sets->table[find_place(sets, trace, job)]->n_gpus,
+        wish.partitions && !is_partition_of_some(core, wish.partitions)
+            ? ": no node is in that partition (a cluster file says so by the key partitions of a "
+              "node, and by the name of its section only beside a policy)"
+            : "");
 }
 
 /* Reads the names of the column, which are constraints; counts: by name, whether it counts

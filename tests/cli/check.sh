@@ -28,6 +28,12 @@ for of in srtf pages gandiva fractions; do
     expect "$of, summary and jobs" 0 "^2 files" "$gsim" check "$tmp/$of.json" "$tmp/$of.csv"
 done
 
+# Work that is thrown away is done again, and only a database says that it is.
+printf 'job_id,submit_s,duration_s,gpus\na,0,10000,1\nb,5,2000,1\n' >"$tmp/two.trace"
+run lost --policy srtf --set srtf.preempt=discard --gpus-per-node 1 "$tmp/two.trace"
+expect "lost work, without the database" 0 "^2 files" "$gsim" check "$tmp/lost.json" "$tmp/lost.csv"
+run half --policy fifo --set speed_milli=500 --gpus-per-node 1 "$tmp/two.trace"
+expect "half the speed, without the database" 0 "^2 files" "$gsim" check "$tmp/half.json" "$tmp/half.csv"
 # --- a database with one change breaks one law
 changed() { # name, SQL, what is found
     cp "$tmp/srtf.db" "$tmp/bad.db"

@@ -264,6 +264,30 @@ expect "a row that cannot be read is counted" 0 "left out 1 row (the first is li
 expect "an error with --strict" 3 "slurm.txt:4: column 'Submit': 'then' is not a time" "$gsim" import sacct --strict "$tmp/slurm.txt"
 expect "and in a run" 3 "slurm.txt:4: column 'Submit': 'then' is not a time" "$gsim" --policy fifo --strict "$tmp/slurm.txt"
 expect "where it is counted otherwise" 0 "left out 1 row (the first is line 4): the column 'Submit' has no time" "$gsim" --policy fifo "$tmp/slurm.txt"
+# Samples of a node belong to the job that was alone there: jobs that are left out, in MIG instances or without an end,
+# are beside it too. Parts of a heterogeneous job are one job on the nodes of both. A step is no other job.
+printf 'JobIDRaw|JobID|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n%s\n' '21|21|COMPLETED|0|0|100|100|gres/gpu=1|n1
+21.0|21.0|COMPLETED|0|0|100|100|gres/gpu=1|n1
+22|22|COMPLETED|0|40|60|20|gres/gpu:1g.10gb=1|n1
+23|23|COMPLETED|0|0|100|100|gres/gpu=1|n2
+24|24|RUNNING|0|70|Unknown|30|gres/gpu=1|n2
+25|26+0|COMPLETED|0|0|100|100|gres/gpu=1|n3
+26|26+1|COMPLETED|0|0|100|100|gres/gpu=1|n4
+27|27|COMPLETED|0|0|100|100|cpu=4|n1' | sed 's/|26+/|25+/' >"$tmp/beside.txt"
+printf 'hostname,timestamp,mem_mib\n%s\n' 'n1,10,1024
+n1,50,9216
+n2,10,2048
+n2,80,9216
+n3,10,3072
+n4,20,4096' >"$tmp/nodes.csv"
+expect "jobs that are left out are beside others on a node" 0 "left out 2 samples of nodes that several jobs shared, 0 when no job" \
+    "$gsim" import sacct "$tmp/beside.txt" --gpu-mem "$tmp/nodes.csv" -o "$tmp/beside.csv"
+expect "what is measured, and the nodes of both parts" 0 "^21 1 n1 23 2 n2 25 4 n3,n4$" python3 -c 'import csv, sys
+rows = csv.DictReader(line for line in open(sys.argv[1]) if not line.startswith("#"))
+print(*(row[k] for row in rows for k in ("job_id", "mem_gib", "logged_nodes")))' "$tmp/beside.csv"
+expect "a system in place of its format" 2 "no trace format is called 'slurm'; 'sacct' reads jobs of Slurm that have ended" "$gsim" import slurm "$tmp/slurm.txt"
+expect "and of another system" 2 "no trace format is called 'k8s'; 'kube' reads pods of Kubernetes" "$gsim" run --policy fifo --trace-format k8s "$tmp/slurm.txt"
+expect "measured memory is no trace" 2 "--gpu-mem FILE reads measured memory beside a trace" "$gsim" import dcgm "$tmp/slurm.txt"
 expect "what became of each row" 0 "^4,13,not readable,.*Submit.*,then$" sh -c "'$gsim' import sacct '$tmp/slurm.txt' --quiet --left-out '$tmp/left.csv' -o '$tmp/kept.csv' && cat '$tmp/left.csv'"
 expect "a file of something else stays" 2 "slurm.txt: the file is there already; --force" "$gsim" import sacct "$tmp/slurm.txt" --left-out "$tmp/slurm.txt"
 printf '{"kind":"List","items":[{"kind":"Event","involvedObject":{"kind":"Pod","name":"a","namespace":"m"},"reason":"Scheduled"}]}' >"$tmp/events.json"

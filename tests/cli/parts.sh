@@ -45,6 +45,11 @@ check "exclusive debug: one after the other" "10 20" "$(grep -v '^policy = mps\|
     ends fifo "$tmp/no.ini" "$tmp/lab.csv" | awk '{ print $3, $4 }')"
 check "the run is named by its policies" 1 "$("$gsim" --quiet --policy las --cluster "$tmp/lab.ini" "$tmp/lab.csv" | grep -c '^las+mig+mps on .*(notebooks: mig, debug: mps)')"
 
+# a section's name is a partition beside a policy alone, which the error says where a job names it
+printf '[node gpu]\ngpus = 8\n[node big]\ngpus = 8\npartitions = long\n' >"$tmp/names.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na,0,10,1,gpu\n' >"$tmp/names.csv"
+expect "the name of a section without a policy" 3 "the cluster has 0 such GPUs: no node is in that partition (a cluster file says so by the key partitions of a node, and by the name of its section only beside a policy)" "$gsim" --policy fifo --cluster "$tmp/names.ini" "$tmp/names.csv"
+
 # compare, database, report, sweep and check know of it
 "$gsim" compare --policies fifo,srtf --cluster "$tmp/lab.ini" --db "$tmp/lab.db" --quiet "$tmp/lab.csv" >"$tmp/out" 2>&1
 check "compare varies the policy of the other nodes" "fifo+mig+mps srtf+mig+mps" "$(awk '/mig.mps/ { printf "%s%s", n++ ? " " : "", $1 }' "$tmp/out")"

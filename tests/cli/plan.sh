@@ -232,6 +232,12 @@ expect "a field that is no number" 2 "no number of a result is called 'policy'" 
 expect "no comparison" 2 'a target is a field of a result' plan --target 'wait_p95_s 1h' $nodes $trace
 expect "a negative time" 2 "'-1h' is no time" plan --target 'wait_p95_s < -1h' $nodes $trace
 expect "a target out of reach" 0 '> 4 .*> 32 ' plan --target 'wait_p95_s < 1s' --nodes 1..4 --gpus-per-node 8 $trace
+# Ten tasks of an hour, one at a time: the last waits for nine hours, on any number of nodes.
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,array,array_limit"; for (i = 0; i < 10; i++) printf "%d,0,3600,1,7,1\n", i }' >"$tmp/tasks.csv"
+printf 'GresTypes=gpu\nNodeName=n[1-2] Gres=gpu:4 CPUs=32 RealMemory=100000\nPartitionName=gpu Nodes=n[1-2] Default=YES MaxTime=7-0\n' >"$tmp/tasks.conf"
+expect "an array's limit, which no node lifts" 0 '16 nodes do not meet the target, and 15 are as near: more change nothing where array limits, dependencies' \
+    "$gsim" plan --quiet --target 'wait_p95_s < 1h' --policies slurm --slurm-conf "$tmp/tasks.conf" --nodes 1..16 "$tmp/tasks.csv"
+expect "so no number is an answer" 0 '^slurm  *1  *none  *none ' "$gsim" plan --quiet --target 'wait_p95_s < 1h' --policies slurm --slurm-conf "$tmp/tasks.conf" --nodes 1..16 "$tmp/tasks.csv"
 expect "and what to do" 0 '4 nodes do not meet the target; give --nodes more' plan --target 'wait_p95_s < 1s' --nodes 1..4 --gpus-per-node 8 $trace
 expect "a target that the least number meets" 0 '<= 9  .*<= 72 ' plan --target 'wait_p95_s < 1h' --nodes 9..12 --gpus-per-node 8 $trace
 expect "and that fewer may" 0 'fewer may, too' plan --target 'wait_p95_s < 1h' --nodes 9..12 --gpus-per-node 8 $trace

@@ -77,7 +77,8 @@ struct gsim_written {
     const char *run; /* "run 3 (las)" for messages; "" */
     double number[GSIM_WRITTEN_FIELDS]; /* of the summary; NaN: not known */
     bool has_summary;
-    bool has_policy; /* the two below are known */
+    bool has_policy; /* the two below are known, by the policy */
+    bool has_settings; /* and by the run's settings, which only a database has */
     bool is_shared; /* jobs may share GPUs, in turns or beside each other */
     bool is_resized; /* gangs may have fewer or more GPUs than they ask for */
     bool is_paced; /* work may take another time than the trace's: other devices, copies, paging */

@@ -212,6 +212,7 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == GSIM_OK; i++)
         status = query(db, w, parts[i].sql, run, parts[i].row);
     w->has_jobs = w->has_kernels = w->n_jobs > 0;
+    w->has_settings = true;
     return status;
 }
 

@@ -90,7 +90,7 @@ static enum gsim_status hold_summary(struct gsim_written *w) {
     const char *why = broken_shares(f);
     if (why)
         return gsim_written_broken(w, "%s", why);
-    if (w->has_policy && !w->is_shared && !w->is_paced &&
+    if (w->has_settings && !w->is_shared && !w->is_paced &&
         gsim_written_is_more(f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]))
         return gsim_written_broken(w, "GPUs did the work of %.12g of the time, held for %.12g",
                                    f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]);
@@ -107,7 +107,7 @@ static enum gsim_status hold_summary(struct gsim_written *w) {
  * serve requests, when these come. */
 static bool is_exact(const struct gsim_written *w, const int64_t *v) {
     bool is_plain =
-        w->has_policy && w->has_summary && !w->is_shared && !w->is_resized && !w->is_paced;
+        w->has_settings && w->has_summary && !w->is_shared && !w->is_resized && !w->is_paced;
     bool has_lost = w->number[GSIM_WRITTEN_restarts] > 0 || w->number[GSIM_WRITTEN_killed] > 0 ||
                     (w->begins_anew && v[GSIM_WRITTEN_PREEMPTIONS] > 0);
     return is_plain && !has_lost && v[GSIM_WRITTEN_SERVICE] > 0;

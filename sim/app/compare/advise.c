@@ -501,10 +501,9 @@ static const char *list_configs(const struct gsim_compare *c) {
     return list;
 }
 
-static enum gsim_status write_page(const struct gsim_compare *c, const struct gsim_advice *advice) {
+static enum gsim_status write_page(const struct gsim_compare *c) {
     struct gsim_cli *cli = c->cli, *page = gsim_arena_alloc(cli->arena, sizeof *page);
-    struct gsim_report_front front = {.advice = advice->text,
-                                      .first = c->setup->contender[0].policy->name};
+    struct gsim_report_front front = {.first = c->setup->contender[0].policy->name};
     if (!cli->value[GSIM_OPT_OUTPUT])
         return GSIM_OK;
     front.configs = list_configs(c);
@@ -557,9 +556,8 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_compare *pa
     if (status != GSIM_OK)
         return status;
     print(c->cli->io->out, advice, n_said);
-    for (int i = 0; verdict[i]; i++) /* for the page; it stands on the terminal already */
-        gsim_advice_add(advice, "Verdict: %s.", verdict[i]);
-    return advice->is_out_of_memory ? gsim_no_memory(c->cli->log, "advising") : GSIM_OK;
+    return advice->is_out_of_memory ? gsim_no_memory(c->cli->log, "advising")
+                                    : gsim_compare_keep(c, s, verdict, advice->text);
 }
 
 /* The database of the page stands beside it. */
@@ -603,7 +601,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = conclude(c, &part, advice, &is_interrupted);
     if (status == GSIM_OK)
-        status = write_page(c, advice);
+        status = write_page(c);
     if (status == GSIM_OK && is_interrupted)
         status = gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
                            "interrupted: the advice says what was not tried");

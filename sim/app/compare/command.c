@@ -138,12 +138,14 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
             gsim_compare_put_wrapped(out, "note:", s->skewed_why);
         (void)fflush(out);
     }
-    if (format == GSIM_OUTPUT_CSV && c->cli->value[GSIM_OPT_BY])
-        return status == GSIM_OK ? write_by(c) : status; /* CSV has room for one table */
     if (status == GSIM_OK && format != GSIM_OUTPUT_CSV)
         status = gsim_compare_verdict(c, s, &verdict, &whatif);
+    if (status == GSIM_OK)
+        status = gsim_compare_keep(c, s, verdict, NULL);
     if (status != GSIM_OK)
         return status;
+    if (format == GSIM_OUTPUT_CSV && c->cli->value[GSIM_OPT_BY])
+        return write_by(c); /* CSV has room for one table */
     if (format == GSIM_OUTPUT_TABLE) {
         gsim_compare_write_verdict(out, verdict);
         status = write_by(c);

@@ -195,6 +195,8 @@ enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct
 
 /* Prints the table of the trace, and the table of intervals. */
 void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_comparison *s);
+/* Over which units the intervals are, or why there are none; NULL: no memory. */
+const char *gsim_compare_say_over(const struct gsim_compare *c, const struct gsim_comparison *s);
 /* Writes one row for each run, as CSV or JSON, with the statistics of its policy. */
 enum gsim_status gsim_compare_write_rows(const struct gsim_compare *c,
                                          const struct gsim_comparison *s,
@@ -202,6 +204,13 @@ enum gsim_status gsim_compare_write_rows(const struct gsim_compare *c,
                                          enum gsim_output_format format);
 /* Writes "0.012", "< 0.001", or "-" for NaN; the buffer holds at least 16 bytes. */
 void gsim_format_p(char *buffer, double p);
+
+/* --- keep.c ----------------------------------------------------------------------------------- */
+
+/* Writes the comparison into --db, where its runs are already; verdict and advice are sentences,
+ * NULL-terminated, and either may be NULL. */
+enum gsim_status gsim_compare_keep(const struct gsim_compare *c, const struct gsim_comparison *s,
+                                   const char *const *verdict, const char *const *advice);
 
 /* --- load.c ----------------------------------------------------------------------------------- */
 

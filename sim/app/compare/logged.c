@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the log's own scheduler did, beside what the policies do. A wait is the time from a job's
- * submission to its first start, for the log and for policies alike. */
+ * submission to its first start, for the log and for policies alike; a job that comes after another
+ * one is submitted at another time in each. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static bool is_known(const struct gsim_compare *c, uint32_t job) {
     return is_there;
 }
 
-static double logged_wait_s(const struct gsim_trace *trace, uint32_t job, int64_t start_ns) {
+/* Of the log by the trace as it was read, of a run by that run's trace. */
+static double first_wait_s(const struct gsim_trace *trace, uint32_t job, int64_t start_ns) {
     return (double)(start_ns - trace->submit_ns[job]) / 1e9;
 }
 
@@ -41,14 +43,15 @@ static void add_job(const struct gsim_compare *c, struct gsim_logged *l, uint32_
     int64_t logged_ns = trace->column[GSIM_COL_LOGGED_START_NS][job];
     int64_t name = l->owner < GSIM_COL_COUNT ? gsim_trace_get(trace, l->owner, job) : -1;
     struct gsim_logged_user *user = &l->user[name + 1];
-    double logged_s = logged_wait_s(trace, job, logged_ns);
+    double logged_s = first_wait_s(trace, job, logged_ns);
     l->n++;
     l->wait_mean_s += logged_s;
     user->name = name;
     user->n++;
     user->logged_s += logged_s;
     for (int i = 0; i < c->setup->n_contenders; i++) {
-        double s = logged_wait_s(trace, job, result_of(c, i)->jobs.start_ns[job]);
+        const struct gsim_result *result = result_of(c, i);
+        double s = first_wait_s(result->trace, job, result->jobs.start_ns[job]);
         l->policy[i].wait_mean_s += s;
         l->policy[i].off_s += fabs(s - logged_s);
         l->policy[i].within_minute += fabs(s - logged_s) <= NEAR_S;
@@ -159,8 +162,8 @@ void gsim_compare_write_logged(const struct gsim_compare *c, const struct gsim_l
     fprintf(out,
             "\nas logged: %u of %u jobs; waits until the first start, and how far they are from "
             "the log's:\n%-*s %10s %10s %12s %12s %10s\n",
-            l->n, l->n_counted, width, "policy", "wait mean", "off", "off by user",
-            "off by job", "in 1 min");
+            l->n, l->n_counted, width, "policy", "wait mean", "off", "off by user", "off by job",
+            "in 1 min");
     fprintf(out, "%-*s", width, "as logged");
     put_time(out, 10, l->wait_mean_s);
     fputc('\n', out);

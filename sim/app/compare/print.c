@@ -45,19 +45,26 @@ static void put_oracles(const struct gsim_compare *c, FILE *out) {
     fputs(n ? "\n" : "", out);
 }
 
-static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
+const char *gsim_compare_say_over(const struct gsim_compare *c, const struct gsim_comparison *s) {
+    struct gsim_arena *arena = c->cli->arena;
+    if (s->none_why)
+        return gsim_arena_printf(arena, "no intervals: %s", s->none_why);
     if (s->units == GSIM_UNITS_REPS)
-        fprintf(out,
-                "\n95 %% intervals over %d replications (Johnson's t; ratios and p by Holm):\n",
-                s->n_units);
-    else if (s->units == GSIM_UNITS_CHANGED)
-        fprintf(out, "\nranges over %d %s (how sensitive this one is, no chance of others):\n",
-                s->n_units, s->over);
-    else
-        fprintf(out,
-                "\n95 %% intervals over %d batches of this trace's jobs (Student's t or wider; "
-                "ratios and p by Holm):\n",
-                s->n_units);
+        return gsim_arena_printf(
+            arena, "95 %% intervals over %d replications (Johnson's t; ratios and p by Holm)",
+            s->n_units);
+    if (s->units == GSIM_UNITS_CHANGED)
+        return gsim_arena_printf(
+            arena, "ranges over %d %s (how sensitive this one is, no chance of others)", s->n_units,
+            s->over);
+    return gsim_arena_printf(arena,
+                             "95 %% intervals over %d batches of this trace's jobs (Student's t or "
+                             "wider; ratios and p by Holm)",
+                             s->n_units);
+}
+
+static void put_heading(const struct gsim_comparison *s, const char *over, int width, FILE *out) {
+    fprintf(out, "\n%s:\n", over);
     fprintf(out, "%-*s %24s %24s %20s %8s\n", width, "policy", "JCT mean",
             s->units == GSIM_UNITS_BATCHES ? "difference" : "p99", "ratio",
             s->units == GSIM_UNITS_CHANGED ? "below" : "p");
@@ -66,11 +73,13 @@ static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
 /* A single run has no interval of the p99; the difference of the means stands in its place. */
 static void write_intervals(const struct gsim_compare *c, const struct gsim_comparison *s,
                             int width, FILE *out) {
+    const char *over = gsim_compare_say_over(c, s);
+    over = over ? over : ""; /* no memory, which the verdict meets as well */
     if (s->none_why) {
-        fprintf(out, "\nno intervals: %s\n", s->none_why);
+        fprintf(out, "\n%s\n", over);
         return;
     }
-    put_heading(s, width, out);
+    put_heading(s, over, width, out);
     for (int i = 0; i < c->setup->n_contenders; i++) {
         const struct gsim_compared *about = &s->policy[i];
         bool is_run = s->units == GSIM_UNITS_BATCHES;

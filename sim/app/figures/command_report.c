@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim report: a database as one page that needs no other file: the tables of plots/report.sql, and
- * every figure for which the runs have data. Every text of the database is escaped, and the one
- * script of the page, plots/report.js, holds none. */
+/* gsim report: a database as one page that needs no other file: the sentences and tables of
+ * plots/report.sql, and every figure for which the runs have data. Every text of the database is
+ * escaped, and the one script of the page, plots/report.js, holds none. */
 #define _POSIX_C_SOURCE 200809L
 #include <nettle/base64.h>
 #include <nettle/sha2.h>
@@ -23,10 +23,11 @@ static const char style[] =
     ".wide{overflow-x:auto}\n"
     "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.25rem .6rem;text-align:left;border-bottom:1px solid #ccc;white-space:nowrap}\n"
-    "td.n,th.n{text-align:right}\n"
+    "td.n,th.n{text-align:right}th{white-space:normal;overflow-wrap:normal}"
+    "td.t{white-space:normal;min-width:14rem}\n"
     "figure{margin:1rem 0;display:inline-block;vertical-align:top;max-width:100%}\n"
     "figcaption{font-size:.85rem;max-width:31rem}\n"
-    ".absent{font-size:.85rem;color:#555}\n"
+    ".absent,.of{font-size:.85rem;color:#555}\n"
     "svg{width:31rem;max-width:100%;height:auto}\n"
     "th[role=button]{cursor:pointer}th[aria-sort=ascending]::after{content:' \\25B2'}"
     "th[aria-sort=descending]::after{content:' \\25BC'}tbody tr:hover{background:#eef3fa}"
@@ -35,7 +36,8 @@ static const char style[] =
     "print{.filter{display:none}th::after{content:none!important}body{max-width:none;padding:0;"
     "font-size:10pt}figure,tr{break-inside:avoid}h2{break-after:avoid}.wide{overflow:visible}"
     "svg{width:21rem}figcaption{max-width:21rem}"
-    "table{font-size:6.5pt}th,td{padding:.1rem .25rem}td:first-child,td:last-child{"
+    "table{font-size:6.5pt}th,td{padding:.1rem .25rem}"
+    "td.t{min-width:7rem;overflow-wrap:anywhere}td:first-child,td:last-child{"
     "white-space:normal;overflow-wrap:break-word}td:last-child{overflow-wrap:anywhere}}\n"
     "</style>\n";
 
@@ -76,6 +78,13 @@ static bool is_number(const struct gsim_db_value *value) {
     return !value->is_text || (n > 0 && (digits[n] == '\0' || digits[n] == ' '));
 }
 
+/* The class of a cell: a number, or a text that is broken into lines where the page is narrow. */
+static const char *class_of(const struct gsim_db_value *value) {
+    enum { LONG = 40 };
+    bool is_long = strlen(value->text) > LONG;
+    return is_number(value) ? " class=\"n\"" : is_long ? " class=\"t\"" : "";
+}
+
 static void put_head(const struct table *table, const struct gsim_db_value *values, int n) {
     fputs("<h2>", table->out);
     put_html(table->out, table->title);
@@ -94,7 +103,7 @@ static void put_table_row(void *arg, const struct gsim_db_value *values, int n) 
         put_head(table, values, n);
     fputs("<tr>", table->out);
     for (int i = 0; i < n; i++) {
-        fputs(is_number(&values[i]) ? "<td class=\"n\">" : "<td>", table->out);
+        fprintf(table->out, "<td%s>", class_of(&values[i]));
         put_html(table->out, values[i].is_null ? "-" : values[i].text);
         fputs("</td>", table->out);
     }
@@ -108,6 +117,42 @@ static enum gsim_status put_table(FILE *out, struct gsim_db *db, const char *tit
     if (table.n_rows)
         fputs("</tbody></table></div>\n", out);
     return status;
+}
+
+/* --- sentences -------------------------------------------------------------------------------- */
+
+/* Rows of sentences: the command that they are of, or NULL, and the sentences, one a line. */
+struct sentences {
+    FILE *out;
+    const char *title; /* NULL: they stand without one */
+    struct gsim_arena *arena;
+    int64_t n_rows;
+    bool is_list; /* points of a list, in place of paragraphs */
+};
+
+static void put_sentence(const struct sentences *s, const char *text, size_t length) {
+    const char *line = gsim_arena_strndup(s->arena, text, length);
+    fputs(s->is_list ? "<li>" : "<p>", s->out);
+    put_html(s->out, line ? line : "");
+    fputs(s->is_list ? "</li>\n" : "</p>\n", s->out);
+}
+
+static void put_sentences_row(void *arg, const struct gsim_db_value *values, int n) {
+    struct sentences *s = arg;
+    const char *text = values[n - 1].text;
+    if (s->n_rows++ == 0 && s->title)
+        fprintf(s->out, "<h2>%s</h2>\n", s->title);
+    if (n > 1 && !values[0].is_null) {
+        fputs("<p class=\"of\"><code>", s->out);
+        put_html(s->out, values[0].text);
+        fputs("</code></p>\n", s->out);
+    }
+    fputs(s->is_list ? "<ul>\n" : "", s->out);
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        put_sentence(s, text, length);
+    }
+    fputs(s->is_list ? "</ul>\n" : "", s->out);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
@@ -158,7 +203,6 @@ struct sheet {
 
 struct page {
     struct gsim_cli *cli;
-    const char *const *advice; /* paragraphs, NULL-terminated; NULL: none */
     struct gsim_db *db;
     struct gsim_folder folder;
     FILE *out;
@@ -189,18 +233,18 @@ static void put_picture(struct page *page, const struct sheet *sheet) {
     fputs("</figcaption>\n</figure>\n", page->out);
 }
 
-/* Puts a page of a figure; false: it is missing. */
-static bool put_sheet(struct page *page, const struct sheet *sheet) {
+/* Why a page of a figure is missing; NULL: it is drawn. */
+static const char *error_of(const struct page *page, const struct sheet *sheet) {
     const char *failed = sheet->drawing >= 0 ? page->drawings[sheet->drawing].error : NULL;
-    const char *error = failed ? failed : sheet->error;
-    if (failed || sheet->status == GSIM_FAILED)
+    return failed ? failed : sheet->error;
+}
+
+/* Warns of a page that should be there. */
+static void warn_of(const struct page *page, const struct sheet *sheet) {
+    bool has_failed = sheet->drawing >= 0 || sheet->status == GSIM_FAILED;
+    if (has_failed)
         gsim_warn(page->cli->log, NULL, 0, "the report is without figure '%s': %s",
-                  sheet->figure.name, error);
-    if (error)
-        put_absence(page, &sheet->figure, error);
-    else
-        put_picture(page, sheet);
-    return !error;
+                  sheet->figure.name, error_of(page, sheet));
 }
 
 /* Makes room for one more page of a figure, and takes it; NULL: no memory. */
@@ -257,14 +301,25 @@ static enum gsim_status write_figure(struct page *page, const struct gsim_figure
     return GSIM_OK;
 }
 
-/* Puts the figures. Of one without its first page no other page is put. */
+/* Puts the figures, and behind them why others are missing. Of one without its first page no other
+ * page is put. */
 static void put_sheets(struct page *page) {
     bool is_there = false;
-    for (uint32_t i = 0; i < page->n_sheets; i++)
-        if (is_there || page->sheets[i].number == 1) {
-            bool is_put = put_sheet(page, &page->sheets[i]);
-            is_there = page->sheets[i].number == 1 ? is_put : is_there;
-        }
+    for (uint32_t i = 0; i < page->n_sheets; i++) {
+        bool is_missing = error_of(page, &page->sheets[i]) != NULL;
+        is_there = page->sheets[i].number == 1 ? !is_missing : is_there;
+        if (is_there && !is_missing)
+            put_picture(page, &page->sheets[i]);
+    }
+    for (uint32_t i = 0; i < page->n_sheets; i++) {
+        const struct sheet *sheet = &page->sheets[i];
+        const char *error = error_of(page, sheet);
+        is_there = sheet->number == 1 ? !error : is_there;
+        if (!error || (sheet->number > 1 && !is_there))
+            continue;
+        warn_of(page, sheet);
+        put_absence(page, &sheet->figure, error);
+    }
 }
 
 /* Draws all figures, and puts them. */
@@ -306,28 +361,55 @@ static enum gsim_status put_figures(struct page *page) {
 
 /* --- the page --------------------------------------------------------------------------------- */
 
-/* The titles of the tables of plots/report.sql, in its order; those without a row are left out. */
-static const char *const before_figures[] = {
-    "Results (means over seeds and replications)",
-    "As logged: waits until the first start, and how far they are from those of the log",
-    "Over changed traces (shaken or resampled): ranges, which say how much hangs on coincidences "
-    "of "
-    "the trace",
-    "GPU hours, energy and cost (means over runs)",
-    "Users: which wait less, and which longer (the twelve with the most GPU hours, and all "
-    "others; hours of all jobs; jobs that ended; waits without the jobs that --warmup and "
-    "--cooldown leave out)",
-    NULL};
-static const char *const after_figures[] = {"Runs (the first 200)", "What to be careful with",
-                                            NULL};
+/* What the statements of plots/report.sql give, in its order; those without a row are left out. */
+struct part {
+    enum { TABLE, PARAGRAPHS, LIST } as;
+    const char *title;
+};
+static const struct part before_figures[] = {
+    {PARAGRAPHS, NULL},
+    {PARAGRAPHS, "Advice"},
+    {LIST, "Verdict"},
+    {TABLE, "Intervals of the verdict, and differences to the first policy"},
+    {TABLE, "Results (means over seeds and replications)"},
+    {TABLE, "As logged: waits until the first start, and how far they are from those of the log"},
+    {TABLE, "Over changed traces (shaken or resampled): ranges, which say how much hangs on "
+            "coincidences of the trace"},
+    {TABLE, "GPU hours, energy and cost (means over runs)"},
+    {TABLE, "Users: which wait less, and which longer (the twelve with the most GPU hours, and all "
+            "others; hours of all jobs; jobs that ended; waits without the jobs that --warmup and "
+            "--cooldown leave out)"},
+};
+static const struct part after_figures[] = {
+    {TABLE, "Cluster, by kinds of nodes (the first 200)"},
+    {TABLE, "Inputs (the first 200)"},
+    {TABLE, "Runs (the first 200)"},
+    {TABLE, "What to be careful with"},
+};
+enum {
+    N_BEFORE = sizeof before_figures / sizeof *before_figures,
+    N_AFTER = sizeof after_figures / sizeof *after_figures
+};
 
-static enum gsim_status put_tables(struct page *page, const char *const *titles, const char **sql) {
+static enum gsim_status put_part(struct page *page, const struct part *part, const char **sql) {
+    struct gsim_cli *cli = page->cli;
+    if (part->as == TABLE)
+        return put_table(page->out, page->db, part->title, sql, cli->log);
+    struct sentences sentences = {
+        .out = page->out, .title = part->title, .arena = cli->arena, .is_list = part->as == LIST};
+    return gsim_db_query(page->db, sql, put_sentences_row, &sentences, cli->log);
+}
+
+static enum gsim_status put_parts(struct page *page, const struct part *parts, int n,
+                                  const char **sql) {
     enum gsim_status status = GSIM_OK;
-    while (*titles && status == GSIM_OK)
-        if (gsim_figure_is_shared(*sql)) /* makes what the tables after it read */
+    while (n > 0 && status == GSIM_OK)
+        if (gsim_figure_is_shared(*sql)) /* makes what the parts after it read */
             status = gsim_db_query(page->db, sql, NULL, NULL, page->cli->log);
-        else
-            status = put_table(page->out, page->db, *titles++, sql, page->cli->log);
+        else {
+            status = put_part(page, parts++, sql);
+            n--;
+        }
     return status;
 }
 
@@ -366,28 +448,20 @@ static enum gsim_status put_page(struct page *page) {
         put_html(out, page->cli->value[GSIM_OPT_WHERE]);
         fputs("</code></p>\n", out);
     }
-    if (page->advice)
-        fputs("<h2>Advice</h2>\n", out);
-    for (const char *const *text = page->advice; text && *text; text++) {
-        fputs("<p>", out);
-        put_html(out, *text);
-        fputs("</p>\n", out);
-    }
-    enum gsim_status status = put_tables(page, before_figures, &sql);
+    enum gsim_status status = put_parts(page, before_figures, N_BEFORE, &sql);
     if (status == GSIM_OK)
         status = put_figures(page);
     if (status == GSIM_OK)
-        status = put_tables(page, after_figures, &sql);
+        status = put_parts(page, after_figures, N_AFTER, &sql);
     fprintf(out,
             "<script>%s</script>\n<p>" GSIM_MADE_MARK " " GSIM_VERSION ".</p>\n</body>\n</html>\n",
             script);
     return status;
 }
 
-static enum gsim_status write_page(struct gsim_cli *cli, struct gsim_db *db,
-                                   const char *const *advice) {
+static enum gsim_status write_page(struct gsim_cli *cli, struct gsim_db *db) {
     struct gsim_outfile file;
-    struct page page = {.cli = cli, .db = db, .advice = advice};
+    struct page page = {.cli = cli, .db = db};
     enum gsim_status status =
         gsim_outfile_open(&file, cli->value[GSIM_OPT_OUTPUT], cli->arena, cli->log);
     if (status != GSIM_OK)
@@ -412,10 +486,13 @@ enum gsim_status gsim_report_check_page(struct gsim_cli *cli) {
 
 enum gsim_status gsim_report_page(struct gsim_cli *cli, const struct gsim_report_front *front) {
     struct gsim_db *db = NULL;
-    enum gsim_status status = gsim_figure_open(
-        cli, (struct gsim_db_choice){.configs = front->configs, .first = front->first}, &db);
+    enum gsim_status status =
+        gsim_figure_open(cli,
+                         (struct gsim_db_choice){
+                             .configs = front->configs, .first = front->first, .takes_first = true},
+                         &db);
     if (status == GSIM_OK)
-        status = write_page(cli, db, front->advice);
+        status = write_page(cli, db);
     gsim_db_close(db);
     return status;
 }

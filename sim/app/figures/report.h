@@ -50,9 +50,8 @@ enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *s
 enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_setup *setup,
                                       bool *is_known);
 
-/* What a page has besides the runs of a database. */
+/* The runs of a page. */
 struct gsim_report_front {
-    const char *const *advice; /* paragraphs before the tables, NULL-terminated; NULL: none */
     const char *configs, *first; /* the only runs, and the first policy: struct gsim_db_choice */
 };
 

@@ -55,8 +55,18 @@ static bool is_moving_away(const struct gsim_planned *p, const struct gsim_plan_
                               : least->value.mean < most->value.mean;
 }
 
+/* Whether the most nodes miss the target, and the number before them is as far from it: what holds
+ * jobs back is not the number of nodes. */
+static bool is_at_rest(const struct gsim_planned *p, const struct gsim_plan_series *s) {
+    const struct gsim_plan_cell *most = &s->cell[p->n_nodes - 1];
+    if (p->n_nodes - 2 < s->first || most->unfinished > 0 || !most[-1].is_known)
+        return false;
+    return !isless(most->value.mean, most[-1].value.mean) &&
+           !isgreater(most->value.mean, most[-1].value.mean) && !isnan(most->value.mean);
+}
+
 /* "12 [10, 15]", times what a node has; "> 64" where the most nodes are not enough, "<= 4" where
- * the least are, "none" where more nodes move away from the target. */
+ * the least are, "none" where more nodes move away from the target, or change nothing. */
 static void put_numbers(const struct gsim_planned *p, const struct gsim_plan_series *s,
                         struct answers a, double each, int width) {
     char text[128], low[32], high[32];
@@ -66,7 +76,7 @@ static void put_numbers(const struct gsim_planned *p, const struct gsim_plan_ser
         bool is_there = a.of[end] < p->n_nodes;
         double n = (double)(is_there ? p->n[a.of[end]] : most) * each;
         const char *sign = !is_there ? "> " : is_open_below(p, s, a.of[end]) ? "<= " : "";
-        if (!is_there && is_moving_away(p, s))
+        if (!is_there && (is_moving_away(p, s) || is_at_rest(p, s)))
             (void)strcpy(out[end], "none");
         else
             (void)snprintf(out[end], 32, "%s%.0f", sign, n);
@@ -123,6 +133,12 @@ static const char *why_none(const struct gsim_planned *p, const struct gsim_plan
             "do not meet the target, with %lld it is met: more nodes move away from "
             "it, so no number is the least from which on all meet it",
             (long long)p->n[s->first]);
+    if (is_at_rest(p, s) && !is_moving_away(p, s))
+        return gsim_arena_printf(
+            p->cli->arena,
+            "do not meet the target, and %lld are as near: more change nothing where array limits, "
+            "dependencies, or limits of users and partitions hold jobs back",
+            (long long)p->n[p->n_nodes - 2]);
     return is_moving_away(p, s)
                ? "do not meet the target, and fewer come nearer: more do not reach it"
                : "do not meet the target; give --nodes more";

@@ -118,8 +118,10 @@ static int next_of(const struct gsim_planned *p, struct gsim_plan_series *s, int
         n = want(s, halve(p, s, (enum gsim_plan_end)end), p->n_nodes, wanted, n);
     int answer = gsim_plan_answer(p, s, GSIM_PLAN_MEAN);
     static const int neighbours[] = {1, 2, -2};
-    if (n == 0 && answer == p->n_nodes)
-        return want(s, s->first, p->n_nodes, wanted, n); /* do fewer nodes meet it? */
+    if (n == 0 && answer == p->n_nodes) { /* do fewer nodes meet it, and did the last one help? */
+        n = want(s, s->first, p->n_nodes, wanted, n);
+        return want(s, p->n_nodes - 2, p->n_nodes, wanted, n);
+    }
     for (int i = 0; i < 3 && n == 0; i++)
         n = want(s, answer + neighbours[i], p->n_nodes, wanted, n);
     return n;

@@ -138,8 +138,8 @@ static int add_membership(struct gsim_db *db, int64_t run_id, const struct gsim_
 
 /* Deletes a run and the rows that refer to it. */
 static int delete_run(struct gsim_db *db, int64_t run_id) {
-    static const char *const tables[] = {"job",      "request", "sample",    "gpu",
-                                         "run_perf", "setting", "sweep_run", "run"};
+    static const char *const tables[] = {"job",     "request",   "sample",   "gpu", "run_perf",
+                                         "setting", "sweep_run", "compared", "run"};
     int code = SQLITE_OK;
     db->has_replaced = true;
     for (size_t t = 0; t < sizeof tables / sizeof *tables && code == SQLITE_OK; t++) {

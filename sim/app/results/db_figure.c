@@ -467,6 +467,14 @@ static enum gsim_status make_asked(struct gsim_db *db, const struct gsim_db_choi
                    sqlite3_bind_double(statement, 5, choice->price) == SQLITE_OK &&
                    bind_key(statement, 6, choice->first) && sqlite3_step(statement) == SQLITE_DONE;
     (void)sqlite3_finalize(statement);
+    if (is_done && choice->takes_first && !choice->first)
+        return gsim_db_execute(
+            db,
+            "UPDATE asked SET first = (SELECT first FROM comparison AS c WHERE runs = (SELECT "
+            "count(*) FROM compared AS d WHERE d.comparison = c.comparison AND (run_id IN (SELECT "
+            "run_id FROM chosen) OR run_id IN (SELECT run_id FROM changed))) ORDER BY c.rowid DESC "
+            "LIMIT 1)",
+            log);
     return is_done ? GSIM_OK : gsim_db_fail(db, log);
 }
 

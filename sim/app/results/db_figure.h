@@ -29,7 +29,10 @@ struct gsim_db_choice {
      * among the chosen runs, unless the query itself tells the two apart. */
     bool keeps_changed;
     const char *configs; /* the only runs to choose: "'CONFIG','CONFIG'"; NULL: all */
-    const char *first; /* the policy to which others are compared; NULL: that of the first run */
+    /* the policy to which others are compared; NULL: with takes_first that of the latest comparison
+     * of which all runs are chosen, else that of the first run */
+    const char *first;
+    bool takes_first;
 };
 
 /* Makes the tables `chosen`, `attribute` and `asked` (see plots/common.sql) on this connection. A

@@ -156,6 +156,7 @@ enum gsim_status gsim_db_tidy(struct gsim_db *db, struct gsim_log *log) {
         "devices FROM run);"
         "DELETE FROM trace_job WHERE trace_jobs NOT IN (SELECT trace_jobs FROM run);"
         "DELETE FROM sweep WHERE sweep NOT IN (SELECT sweep FROM sweep_run);"
+        "DELETE FROM comparison WHERE comparison NOT IN (SELECT comparison FROM compared);"
         "DELETE FROM input_text WHERE sha256 NOT IN (SELECT sha256 FROM input_list UNION SELECT "
         "sha256 FROM build UNION SELECT sha256 FROM sweep);"
         "COMMIT";

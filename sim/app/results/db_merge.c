@@ -159,6 +159,11 @@ static const char copy_lists[] =
     " (SELECT sha256 FROM main.input_text WHERE text NOT NULL)";
 
 static const char copy_sweeps[] =
+    "INSERT OR IGNORE INTO main.comparison SELECT * FROM shard.comparison;"
+    "INSERT OR IGNORE INTO main.compared SELECT t.comparison, m.run_id, t.mean_s, t.mean_low_s,"
+    " t.mean_high_s, t.difference_s, t.difference_low_s, t.difference_high_s, t.ratio, t.ratio_low,"
+    " t.ratio_high, t.p, t.below FROM shard.compared t JOIN shard.run s ON s.run_id = t.run_id"
+    " JOIN main.run m ON m.config = s.config;"
     "INSERT OR IGNORE INTO main.sweep SELECT * FROM shard.sweep;"
     "INSERT OR REPLACE INTO main.sweep_run SELECT t.sweep, t.position, m.run_id FROM "
     "shard.sweep_run t JOIN shard.run s ON s.run_id = t.run_id JOIN main.run m ON m.config = "

@@ -14,7 +14,7 @@
 #include "sim/app/results/db_schema.h"
 #include "sim/app/identity/program.h"
 
-enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 20 };
+enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 21 };
 
 /* The time to wait for a lock. A program that reads holds up a commit, and a report of a large
  * database takes a while: a sweep should not fail because of it. */
@@ -180,6 +180,10 @@ static const char *const statements[GSIM_DB_STATEMENTS] = {
     [GSIM_DB_FIND_PARAMETERS] = "SELECT 1 FROM parameter_list WHERE list = ?",
     [GSIM_DB_ADD_PARAMETER] = "INSERT OR IGNORE INTO parameter_list VALUES (?, ?, ?, ?, ?)",
     [GSIM_DB_FIND_TRACE_JOBS] = "SELECT 1 FROM trace_job WHERE trace_jobs = ?",
+    [GSIM_DB_ADD_COMPARISON] = "INSERT OR REPLACE INTO comparison VALUES (?, ?, ?, ?, ?, ?, ?)",
+    [GSIM_DB_ADD_COMPARED] =
+        "INSERT OR REPLACE INTO compared SELECT ?1, run_id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+        " ?11, ?12 FROM run WHERE config = ?13",
     [GSIM_DB_FIND_REPLACED] =
         "SELECT run_id FROM temp.in_the_way JOIN run USING (run_id) WHERE position = ?",
 };

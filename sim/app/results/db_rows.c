@@ -179,8 +179,8 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
     }
 }
 
-/* The columns of trace_job before the trace's own: its name, the job, the job's GPUs. */
-enum { BEFORE_CELLS = 3 };
+/* Columns of trace_job before the trace's own: its name, the job, the job's GPUs and arrival. */
+enum { BEFORE_CELLS = 4 };
 
 static void put_cell(sqlite3_context *out, const struct gsim_trace *trace, enum gsim_column column,
                      uint32_t job) {
@@ -206,6 +206,8 @@ static void put_trace_job(sqlite3_context *out, const struct gsim_trace *trace, 
         sqlite3_result_int64(out, row);
     else if (column == 2)
         sqlite3_result_int64(out, gsim_trace_gpus(trace, (uint32_t)row));
+    else if (column == 3)
+        sqlite3_result_int64(out, trace->submit_ns[row]);
     else
         put_cell(out, trace, (enum gsim_column)(column - BEFORE_CELLS), (uint32_t)row);
 }
