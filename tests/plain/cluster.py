@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nodes with GPUs, jobs, and a run of them from instant to instant, written from the pages of docs/ and without a look
 at the sources in C. Times are whole nanoseconds, work and speeds are exact fractions."""
-from fractions import Fraction
+from exact import Fraction
 
 WHOLE = 1_000_000
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gandiva on several servers, by the heads of policies/gandiva/servers.c and turns.c: jobs find idle GPUs anywhere as
 they come, else take turns on one server, and stay there."""
-from fractions import Fraction
+from exact import Fraction
 
 from blocks import Waves
 from slices import Server
