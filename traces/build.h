@@ -72,7 +72,6 @@ struct gsim_builder {
     struct gsim_fates fates;
     bool is_lenient; /* rows that cannot be read are left out and counted, not errors */
     struct gsim_names names[GSIM_COL_COUNT];
-    uint32_t names_capacity[GSIM_COL_COUNT];
     uint32_t *names_table[GSIM_COL_COUNT]; /* open addressing: index + 1 */
     uint32_t names_buckets[GSIM_COL_COUNT];
 };

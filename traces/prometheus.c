@@ -100,7 +100,8 @@ static enum gsim_status put_row(struct prometheus *p, const char *name, const ch
     return p->user->row(p->user->arg, line);
 }
 
-/* Where measurements are of jobs, those that were held back are of idle GPUs. */
+/* Writes the rows that were held back. Where the measurements of an answer name jobs, these rows
+ * are of GPUs without one. */
 static enum gsim_status put_held(struct prometheus *p) {
     enum gsim_status status = GSIM_OK;
     for (uint32_t i = 0; i < p->n_held && status == GSIM_OK; i++) {

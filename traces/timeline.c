@@ -53,7 +53,6 @@ struct joining {
     bool *is_called; /* by record: work that has a call */
     bool *is_launched; /* by record: work that is in the program already */
     int64_t joined_ns; /* the work of all calls */
-    int64_t *stream_end_ns; /* by record of work: the end of all work launched up to it */
 };
 
 static const char *name_of(const struct gsim_timeline *timeline, uint32_t record) {

@@ -123,7 +123,7 @@ static void print(const char *what, const volatile int64_t *at_ns, int64_t since
         printf("%c%.1f", i ? ' ' : ',', (double)sorted[i] / 1e6);
 }
 
-/* What is measured, and with what. */
+/* The set-up of a case: the memory and kernels of its processes, and where they compute. */
 struct measurement {
     struct moments *m;
     uint32_t gpus;

@@ -19,7 +19,7 @@ struct batch {
     uint32_t n_atoms;
 };
 
-/* The SMs of a lane, and what the other lanes of its space move in the mean. */
+/* The SMs of a lane, and the bytes that the other lanes of its space move on average. */
 struct place {
     int64_t first_sm, n_sms;
     bool has_queue;

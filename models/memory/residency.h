@@ -63,7 +63,7 @@ struct gsim_residency {
     struct gsim_arena *arena;
     struct gsim_extent *extents;
     struct gsim_buffer *buffers;
-    uint32_t n_extents, extent_capacity, unused_extent;
+    uint32_t extent_capacity, unused_extent;
     uint32_t n_buffers, buffer_capacity, unused_buffer; /* ids are below n_buffers */
     uint32_t oldest, newest; /* resident extents in the order of eviction */
     uint32_t capacity, n_resident; /* chunks */

@@ -33,12 +33,12 @@ void pollux_batches_make(struct pollux_batches *batches, const struct gsim_learn
 /* The batch that the trace gives, alone. */
 void pollux_batches_keep(struct pollux_batches *batches, const struct gsim_learning *limits,
                          uint32_t gpus);
-/* The batch with the most goodput, of equals the smallest. */
+/* The batch with the most goodput; of batches with equal goodput the smallest. */
 struct pollux_best pollux_best(const struct pollux_learner *learner,
                                const struct pollux_batches *batches, bool is_spread, uint32_t gpus);
-/* The batch of a job that does not know itself yet. */
+/* The batch of a job that has measured no step yet. */
 struct gsim_batch pollux_first_batch(const struct gsim_learning *limits, uint32_t gpus);
-/* With no more over all GPUs than the application may have. */
+/* The batch, cut to what the application may have over all GPUs. */
 struct gsim_batch pollux_within(const struct gsim_learning *limits, uint32_t gpus,
                                 struct gsim_batch batch);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs of Pollux that come to know themselves: each step on other GPUs or with another batch than
- * before is kept, and the model of the job's times is made anew. */
+/* Jobs of Pollux learn how fast they are: each step on other GPUs or with another batch than before
+ * is kept, and the model of the job's times is made anew. */
 #ifndef GSIM_POLICIES_ADAPTDL_LEARN_H
 #define GSIM_POLICIES_ADAPTDL_LEARN_H
 
@@ -8,18 +8,18 @@
 #include "policies/adaptdl/state.h"
 
 struct pollux_job {
-    bool is_learner; /* it learns by a table */
-    bool is_known; /* it has measured something */
+    bool is_learner; /* the job learns by a table */
+    bool is_known; /* the job has measured a step */
     bool has_started, is_ended_epoch;
     bool wants_batch; /* the batch is to be set */
     bool keeps_batch; /* the batch stays the one that the trace gives */
-    uint32_t n_restarts, widest, fair; /* widest: GPUs that it has measured with */
-    int64_t submit_ns, attained_ns, ran_ns; /* ran: when it measured last */
+    uint32_t n_restarts, widest, fair; /* widest: the most GPUs of a step so far */
+    int64_t submit_ns, attained_ns, ran_ns; /* ran: when the job measured last */
     struct pollux_learner learner;
     struct pollux_step *steps;
     uint32_t n_steps, room;
     double fair_goodput;
-    double largest_per_s; /* samples on one GPU with the largest batch that it holds */
+    double largest_per_s; /* samples on one GPU with the largest batch that fits there */
     double *speed[2]; /* of a learner: on one node, on several, by GPUs; below 0: not asked yet */
     uint32_t n_speeds;
 };
@@ -48,9 +48,9 @@ bool pollux_learn_look(struct pollux_jobs *jobs, const struct gsim_ctx *ctx, uin
 /* Sets the share by which speeds are counted, and forgets the speeds of before. false: no
  * memory. */
 bool pollux_learn_fair(struct pollux_jobs *jobs, uint32_t number, uint32_t fair);
-/* How much faster the job is there than on its fair share; 0: no memory. */
+/* How much faster the job is on that number of GPUs than on its fair share; 0: no memory. */
 double pollux_learn_speed(struct pollux_jobs *jobs, uint32_t number, bool is_spread, uint32_t gpus);
-/* The batch with which it learns most there; false: no memory. */
+/* The batch with which the job learns most on that number of GPUs; false: no memory. */
 bool pollux_learn_batch(struct pollux_jobs *jobs, uint32_t number, bool is_spread, uint32_t gpus,
                         struct gsim_batch *out);
 /* A running job measures at ticks and at the ends of its epochs, and wants its batch anew. false:

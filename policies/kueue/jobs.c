@@ -48,8 +48,8 @@ void gsim_kueue_pend(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_
     state->is_due = true;
 }
 
-/* Whether a job of the queue that asks for more GPUs than are left is parked, and nothing else
- * comes of that: it evicts no job, and meets no head of another queue. */
+/* Whether a job of the queue that asks for more GPUs than are left can only be parked: such a queue
+ * stands alone, and its jobs evict no job. */
 static bool parks_the_wide(const struct gsim_kueue_state *state, uint32_t queue) {
     const struct gsim_kueue_node *node = &state->conf.node[queue];
     return state->conf.n_queues == 1 && !node->is_strict && node->parent == GSIM_KUEUE_NONE &&

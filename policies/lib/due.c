@@ -33,7 +33,7 @@ static bool open_class(struct gsim_due *due, struct gsim_ctx *ctx, uint32_t numb
     return class && filled;
 }
 
-/* GSIM_NO_ID: no memory. */
+/* The class of that urgency and width, made if there is none; GSIM_NO_ID: no memory. */
 static uint32_t class_for(struct gsim_due *due, struct gsim_ctx *ctx, int64_t urgency,
                           uint32_t gpus) {
     struct gsim_index *classes = &due->classes;

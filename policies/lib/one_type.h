@@ -7,11 +7,14 @@
 
 #include "gsim/policy.h"
 
-/* What of a job is to be alike on all types of GPU, beside that it can run there. */
+/* What of a job is to be alike on all types of GPU. That the job can run on each of them is always
+ * asked. */
 struct gsim_one_type {
-    uint32_t gpus; /* on that many of each */
-    struct gsim_host beside; /* each of them; 0 of both: the part of a host that falls to it */
-    bool speed, wants; /* its speed; the part of a host with which it is fastest */
+    uint32_t gpus; /* the number of GPUs of each type on which the job is looked at */
+    /* CPUs and memory beside each GPU; both 0: the part of a host that falls to a GPU */
+    struct gsim_host beside;
+    bool speed; /* the job's speed is to be alike */
+    bool wants; /* so is the part of a host with which the job is fastest */
 };
 
 /* false: the job is unlike on two types of the cluster, and ctx->status says so. */

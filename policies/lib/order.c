@@ -102,8 +102,8 @@ void gsim_order_begin(struct gsim_order *order, struct gsim_queue *queue, struct
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-/* Attained service: the time that a gang has had its GPUs, as under las; of a job that shares its
- * GPU its part of the time there, which is what it got done. */
+/* Attained service. Of a gang it is the time that the gang has had its GPUs, as under las; of a job
+ * on one GPU, which may share it, the GPU time that the job got there. */
 static int64_t served_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->jobs.gpus[slot] > 1 ? gsim_service_ns(ctx, slot)
                                           : gsim_attained_ns(ctx->view, slot);

@@ -282,7 +282,8 @@ static bool holds(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *roo
            room->mem_bytes + gsim_job_memory(view, slot) <= view->cluster.hbm_bytes[gpu];
 }
 
-/* What the jobs that found no room say of those behind them. */
+/* The most memory with which a job behind those that found no room may still find some; below 0: no
+ * job of this width does. */
 static int64_t most(const void *of, const struct gsim_waiting_row *row) {
     const struct gsim_ctx *ctx = of;
     const struct gsim_sharing *sharing = ctx->state;

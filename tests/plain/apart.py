@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels of programs on SMs of their own: green contexts and caps of MPS that do not overlap (docs/models/sm-sharing.md,
 head of policies/green.c). A kernel on part of the SMs that it fills alone runs at that part of its speed."""
-from fractions import Fraction
+from exact import Fraction
 
 from blocks import Blocks
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels that run as atoms, by the head of policies/lithos.c and docs/models/sm-sharing.md, on SMs of which each holds one
 block: ranges of blocks, of whole waves, each on SMs that are chosen when it begins, and lost to their owner as it needs them."""
-from fractions import Fraction
+from exact import Fraction
 
 from blocks import NEAR, Blocks, Kernel, Waves
 from sharing import NEVER

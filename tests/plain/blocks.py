@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """SMs of docs/models/sm-sharing.md, block by block: kernels of programs beside each other, on a device of which an SM
 holds one block."""
-from fractions import Fraction
+from exact import Fraction
 
 from hosts import Host
 

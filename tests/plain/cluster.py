@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nodes with GPUs, jobs, and a run of them from instant to instant, written from the pages of docs/ and without a look
 at the sources in C. Times are whole nanoseconds, work and speeds are exact fractions."""
-from fractions import Fraction
+from exact import Fraction
 
 WHOLE = 1_000_000
 
@@ -16,10 +16,10 @@ class Node:
         self.closed = ()  # GPUs that lack memory for the job that is tried: they count where nodes are put in order
 
     def idle(self):
-        return [gpu for gpu in self.all_idle() if gpu not in self.closed]
+        return [gpu for gpu in self.all_idle() if gpu not in self.closed] if self.closed else self.all_idle()
 
     def all_idle(self):
-        return [gpu for gpu, free in enumerate(self.free) if free == WHOLE and not self.is_down]
+        return [] if self.is_down else [gpu for gpu, free in enumerate(self.free) if free == WHOLE]
 
     def lacking(self):
         return len(self.all_idle()) - len(self.idle())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Copies of whole jobs that share roots of PCIe and the memory of their host, by docs/models/links.md: each GPU's copy has
 its link, and all that copy share max-min fair what roots and NUMA domains carry, each way and both ways together."""
-from fractions import Fraction
+from exact import Fraction
 
 from cluster import Run
 

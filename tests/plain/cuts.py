@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GPUs that are cut for the jobs that wait (MIG, mig.layout=auto), by the head of policies/mig.c: an empty GPU is cut
 for as many jobs as fit, in their order, and the rest of it into instances as large as possible."""
-from fractions import Fraction
+from exact import Fraction
 
 from cluster import WHOLE
 from draw import GIB, INSTANCES

@@ -2,7 +2,7 @@
 """Random setups: a trace as rows of cells, and the nodes of a cluster. Times are drawn from few values, so that jobs
 arrive and end at one instant, have equal lengths, and take no time at all."""
 import random
-from fractions import Fraction
+from exact import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
 from draw_kueue import KueueDraws

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random setups of nodes that fail and are unlike, of queues by attained service, of links that copies share, of kernels on
 SMs of their own or behind a gate, and of programs that say what they touch."""
-from fractions import Fraction
+from exact import Fraction
 
 from cluster import WHOLE, Cluster, Job
 from touches import Memory, Phase

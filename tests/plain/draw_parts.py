@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random clusters of which some nodes have policies of their own: sections with a policy, partitions with one, nodes for
 classes of jobs."""
-from fractions import Fraction
+from exact import Fraction
 
 from cluster import Cluster, Job
 from parts import Part, part_of

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parts of one GPU beside each other whose memory is managed, by docs/models/paging.md and docs/limits.md: each job has a
 lane of its own and runs at its full rate, all have one memory, and a lane sees what others have moved once a quantum."""
-from fractions import Fraction
+from exact import Fraction
 
 from cluster import Walk
 from pages import Pages

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """As halts, where it takes time to save a kernel's state and to bring it back, to kill it, and to switch to another job, by the
 table of docs/models/preemption.md and docs/models/time-slices.md."""
-from fractions import Fraction
+from exact import Fraction
 
 from cluster import WHOLE
 from halts import Halts

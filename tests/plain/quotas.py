@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kueue, by docs/kueue.md and the pages of Kueue's documentation that it names: queues of one cohort or of none, with
 quotas of one flavor or of several, borrowing, lending and the classic preemption, and trees of cohorts."""
-from fractions import Fraction
+from exact import Fraction
 
 S = 10**9
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Memory over a coherent link, by docs/models/paging.md: chunks that went out are read where they lie, and move in behind the
 reads, where there is room or other memory may go out for them."""
-from fractions import Fraction
+from exact import Fraction
 
 from pages import Pages
 from touches import Touches

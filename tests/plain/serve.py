@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from decimal import Decimal
-from fractions import Fraction
+from exact import Fraction
 
 from results import quantile
 

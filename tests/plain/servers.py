@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gandiva on several servers, by the heads of policies/gandiva/servers.c and turns.c: jobs find idle GPUs anywhere as
 they come, else take turns on one server, and stay there."""
-from fractions import Fraction
+from exact import Fraction
 
 from blocks import Waves
 from slices import Server
@@ -19,6 +19,7 @@ class Servers(Server):
         self.guests = set()  # jobs on GPUs that another one has claimed
         self.placed = {}  # by server: the size of the gang that was placed there last
         self.cluster, self.on, self.sizes = cluster, {}, [0] * len(cluster.nodes)
+        self.widest = max(node.gpus for node in cluster.nodes)
 
     def arrived(self, run, job):
         """Also one that has lost its GPUs with a node: it has ended there."""
@@ -56,7 +57,7 @@ class Servers(Server):
         return {own if self.rounds(own, job) <= self.rounds(least, job) else least: job.gpus}
 
     def is_wide(self, job):
-        return job.gpus > max(node.gpus for node in self.cluster.nodes)
+        return job.gpus > self.widest
 
     def choose_several(self, job):
         """The least loaded ones."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GPUs that several jobs share, by docs/one-gpu.md and the pages of docs/models: a queue of jobs of which each goes to
 the GPU with the fewest jobs, and what the jobs of one GPU do there. Gangs have their GPUs to themselves."""
-from fractions import Fraction
+from exact import Fraction
 
 from cluster import WHOLE, Walk
 from hosts import Host, alone

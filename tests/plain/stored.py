@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Memory of stopped jobs for which hosts have no room, by docs/clusters.md, docs/models/links.md and docs/limits.md: it goes on to
 the storage of its node, one job after the other each way, and comes back by that of the node to which the job goes."""
-from fractions import Fraction
+from exact import Fraction
 
 from blocks import Waves
 from carried import S, Carried

@@ -2,7 +2,7 @@
 """Memory that a program's kernels touch, by docs/models/programs.md and docs/models/paging.md: each kernel touches parts of
 buffers one after another, evenly over its run. Buffers of a phase lie behind those that are always there, where those of
 the other phases lie, and one that grows is touched in the size that it has then."""
-from fractions import Fraction
+from exact import Fraction
 
 from pages import Pages
 

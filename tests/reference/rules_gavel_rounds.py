@@ -83,9 +83,14 @@ class Loop:
         self.active, self.time, self.deficit, self.shares, self.running = {}, {}, {}, {}, []
         self.had = dict.fromkeys(gpus, 0.0)
         self.now = self.start = self.reset = 0.0
-        self.end, self.is_due = None, False
+        self.end, self.is_due, self.known = None, False, {}
 
     def per_s(self, key, d):
+        if (key, d) not in self.known:  # a model and its speeds stay; this is asked in each round
+            self.known[key, d] = self.look_up(key, d)
+        return self.known[key, d]
+
+    def look_up(self, key, d):
         model = [self.jobs[k]["model"] for k in key]
         other = model[::-1] if len(key) > 1 else [None]
         return [self.speeds[m, self.jobs[key[0]]["gpus"], d, *o] for m, o in zip(model, ([] if n is None else [n] for n in other))]

@@ -372,7 +372,7 @@ static int64_t told_at_ns(const struct gsim_model *model, int64_t job_clock_ns, 
     return job_clock_ns > model->began_ns && at_ns <= heard_ns ? at_ns : 0;
 }
 
-/* What a job says that cooperates. */
+/* Takes in a line that a job which cooperates has written. */
 static void serve_line(struct gsim_model *model, gsim_slot slot, const char *line, int64_t at_ns) {
     struct gsim_task *task = &model->tasks[slot];
     char word[16];
