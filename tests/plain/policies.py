@@ -37,7 +37,7 @@ from slices import Server, Sliced, gpu_time
 from moves import Moving
 from orion import Orion
 from outages import FailingShared
-from packed import FailingPacking, Packed, PackedServers, Packing
+from packed import FailingPacking, Packed, PackedMoving, PackedServers, Packing
 from paused import Paused
 from paused_over import PausedOver
 from paged_parts import PagedParts
@@ -374,7 +374,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "packed_over", "failing_packed", "failing_moving", "failing_server", "failing_servers")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "packed_over", "packed_moving", "failing_packed", "failing_moving", "failing_server", "failing_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
@@ -391,8 +391,10 @@ class Gandiva(Policy):
              "failing_moving": (1018, 1044, 1167, 1235), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
 
     def run(self, cluster, jobs, setup):
-        if setup.kind == "packed_over":
-            Packing(cluster, jobs, PackedServers(setup.costs["slice"], jobs, cluster), setup.stop_ns, setup.back_ns, setup.costs).go()
+        if setup.kind in ("packed_over", "packed_moving"):
+            over = setup.kind == "packed_over"
+            servers = PackedServers(setup.costs["slice"], jobs, cluster) if over else PackedMoving(setup.costs["slice"], jobs, cluster, setup.costs)
+            Packing(cluster, jobs, servers, setup.stop_ns, setup.back_ns, setup.costs).go()
             return
         if setup.kind.endswith("packed"):
             (FailingPacking if "mtbf" in setup.costs else Packing)(cluster, jobs, Packed(setup.costs["slice"], jobs), setup.stop_ns, setup.back_ns, setup.costs).go()
