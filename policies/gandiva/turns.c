@@ -288,8 +288,37 @@ static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
 
 /* --- gangs of several servers ------------------------------------------------------------ */
 
-static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       gsim_slot slot) {
+static uint32_t part_on(const struct gsim_ctx *ctx, const struct gsim_unit *units, uint32_t n,
+                        uint32_t server) {
+    uint32_t n_there = 0;
+    for (uint32_t u = 0; u < n; u++)
+        n_there += ctx->view->cluster.node_of_gpu[units[u].gpu] == server;
+    return n_there;
+}
+
+/* On the GPUs that its memory is bound to, where all of them are idle, and as many on each server
+ * as the gang is allotted there. */
+static bool place_at_home(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
+    const struct gsim_unit *home;
+    uint32_t n = gsim_ask_home(ctx, slot, &home);
+    if (n != ctx->view->jobs.gpus[slot])
+        return false;
+    for (uint32_t p = 0; p < turn->n_parts; p++)
+        if (part_on(ctx, home, n, parts[p].server) != parts[p].gpus)
+            return false;
+    for (uint32_t u = 0; u < n; u++)
+        if (!gsim_gpu_is_idle(ctx->view, home[u].gpu))
+            return false;
+    servers->mark = gsim_plan_mark(plan);
+    return gsim_plan_place_on(plan, slot, home, n);
+}
+
+/* On the first idle GPUs of each of its servers. */
+static bool place_on_parts(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     struct gsim_taken *taken = &servers->taken;
@@ -310,6 +339,11 @@ static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
     }
     servers->mark = gsim_plan_mark(plan);
     return gsim_plan_place_on(plan, slot, taken->units, n);
+}
+
+static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    return place_at_home(servers, ctx, plan, slot) || place_on_parts(servers, ctx, plan, slot);
 }
 
 /* On each server jobs are pushed out only until it has enough idle GPUs. */

@@ -93,7 +93,8 @@ class Servers(Server):
             return self.find_by_rule(run, job) or run.cluster.find_anywhere(job, list(enumerate(self.cluster.nodes)), "any")
         its, parts = job.old_units, self.on[job]
         idle = {number: run.cluster.nodes[number].idle() for number in parts}
-        if its and all(number in idle and gpu in idle[number] for number, gpu in its):
+        is_bound = not self.is_wide(job) or getattr(run, "has_memory", lambda job: False)(job)
+        if its and is_bound and all(number in idle and gpu in idle[number] for number, gpu in its):
             return its
         has_room = all(len(idle[number]) >= n for number, n in parts.items())
         return [(number, gpu) for number, n in parts.items() for gpu in idle[number][:n]] if has_room else None
