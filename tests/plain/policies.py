@@ -553,10 +553,9 @@ class Tally(Policy):
 
 class OrionRule(Policy):
     kinds, slack = ("between", "launched_ahead", "waved_between", "mixed_between", "gangs_between"), 1e-5
-    again = {"mixed_between": (105, 318, 376)}  # one that comes to one that was alone, a host that never waits
     # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, a client
     # that was alone on its GPU until then, kernels that are let begin as the job of high priority leaves, or as another follows
-    again = {"between": (4, 63, 140, 265, 1209, 1715, 700055, 700065), "launched_ahead": (3, 10, 28, 109, 185, 700154), "waved_between": (25, 5400114, 5400181, 5400186), "gangs_between": (276,)}
+    again = {"mixed_between": (105, 318, 376), "between": (4, 63, 140, 265, 1209, 1715, 700055, 700065), "launched_ahead": (3, 10, 28, 109, 185, 700154), "waved_between": (25, 5400114, 5400181, 5400186), "gangs_between": (276,)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)
