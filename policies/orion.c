@@ -26,12 +26,12 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
                     struct gsim_unit unit) {
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
                              .cap_ppm = GSIM_PPM,
-                             .gate.rank = gsim_clients_rank(ctx, slot)};
+                             .gate.rank = gsim_clients_rank(ctx, slot),
+                             .gate.ahead_ppm = (uint32_t)gsim_param(ctx->params, "ahead")};
     if (lane.gate.rank == GSIM_RANK_BEST_EFFORT) {
         lane.gate.opens = GSIM_GATE_APART;
         lane.gate.below_sms = (uint16_t)gsim_param(ctx->params, "sms");
         lane.gate.bound_ppm = (uint32_t)gsim_param(ctx->params, "bound");
-        lane.gate.ahead_ppm = (uint32_t)gsim_param(ctx->params, "ahead");
     }
     struct gsim_arrangement how = {.max_clients = GSIM_MOST_CLIENTS};
     return gsim_clients_enter(ctx, plan, slot, unit, &lane, &how);

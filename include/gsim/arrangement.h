@@ -111,7 +111,8 @@ struct gsim_lane_gate {
     uint32_t bound_ppm;
     /* Kernels begin, in order, until they together last longer than this part of an iteration alone
      * of a job of a higher rank; then none until all of these have ended. 0: one at a time. Those
-     * that run as the first job of a higher rank comes count. */
+     * that run as the first job of a higher rank comes count. To be said of lanes of a higher rank
+     * as well: else all iterations of a job that never waits (sync=none) may count as one. */
     uint32_t ahead_ppm;
     /* GSIM_GATE_IDLE: the gate stays closed for this time after the last such kernel. Of a lane of
      * a higher rank: gates of lanes that come after its last kernel stay closed for as long. */

@@ -64,12 +64,12 @@ static bool is_above(const struct gsim_gpu_lane *lane, const struct gsim_gpu_lan
 }
 
 /* The kernel of an iteration that is under way: the one that runs, or the last that ran before the
- * host has launched the next. A copy or a set stands for the kernel behind it. -1: no iteration
- * is. */
+ * host has launched the next, also where it waits for each. A copy or a set stands for the kernel
+ * behind it. -1: no iteration is. */
 static int64_t kernel_under_way(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = present(lanes, lane);
     bool is_running = gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER;
-    if (!is_running && member->context.done == 0)
+    if (!is_running && member->context.done == 0 && gsim_context_is_swept(&member->context))
         return -1;
     int64_t kernel = present_kernel(lanes, lane);
     if (!is_running && kernel > 0)
@@ -119,7 +119,8 @@ static int64_t most_ahead_ns(struct gsim_lanes *lanes, const struct gsim_gpu_lan
         if (!is_above(lane, gated))
             continue;
         struct gsim_member *member = &lanes->members[lane->spec.member[lane->state.at]];
-        int64_t one_ns = gsim_member_iteration_ns(member);
+        int64_t per_sweep = member->context.spec.per_sweep; /* its host waits for each kernel */
+        int64_t one_ns = gsim_member_iteration_ns(member) * (per_sweep > 1 ? per_sweep : 1);
         one_ns = gsim_muldiv_floor(one_ns, gated->how.gate.ahead_ppm, GSIM_PPM);
         most_ns = one_ns < most_ns ? one_ns : most_ns;
     }

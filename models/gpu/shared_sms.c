@@ -363,6 +363,8 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
         return;
     }
     note_arrival(lane, present->number, lanes->now_ns);
+    if (gsim_rarely(ran_alone))
+        lane->state.let_nth = 0; /* it was there before those that are let begin now */
     struct gsim_sm_kernel *kernel = &out->kernel[out->n];
     begin_kernel(space, lanes, member, present, kernel);
     if (!gsim_gpu_lane_has_atoms(lane))

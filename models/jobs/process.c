@@ -229,7 +229,7 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
     int64_t gpu_ns = given(trace, GSIM_COL_GPU_NS, index);
     int64_t gap_ns = given(trace, GSIM_COL_HOST_GAP_NS, index);
     int64_t sync = given(trace, GSIM_COL_SYNC, index);
-    if (n == 0 && parts) {
+    if (n == 0 && parts & ~(uint32_t)GSIM_PARTS_LENGTHS) {
         n = assume_iterations(&process, trace, index, profile, parts);
         process.is_assumed = true;
         if (!(parts & GSIM_PARTS_ITERATIONS) && sync != GSIM_SYNC_KERNEL)
@@ -260,7 +260,7 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
     fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
     if (context->spec.gpu_ns != gpu_ns) /* it is longer than the row's time leaves room for */
         process.left_gpu_ns = 0;
-    if (sync == GSIM_SYNC_NONE && parts & GSIM_PARTS_ITERATIONS)
+    if (sync == GSIM_SYNC_NONE && parts & (GSIM_PARTS_ITERATIONS | GSIM_PARTS_LENGTHS))
         run_through(&process);
     else if (sync == GSIM_SYNC_NONE)
         unroll(&process, n);

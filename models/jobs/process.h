@@ -18,6 +18,9 @@ enum {
     GSIM_PARTS_TURNS = 4, /* each iteration may end a turn */
     /* the lane halts the job at the ends of kernels, caps kernels, or makes them longer */
     GSIM_PARTS_KERNELS = 2,
+    /* the length of an iteration says what others launch beside it; the job of a row that names no
+     * iterations is a single one */
+    GSIM_PARTS_LENGTHS = 8,
 };
 
 /* Numbers of the device in the iterations of a row, without the effects of other jobs. */

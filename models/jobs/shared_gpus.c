@@ -359,13 +359,16 @@ static bool halts_at_kernels(const struct gsim_lane *lane) {
 static uint8_t parts_of(const struct gsim_arrangement *arrangement) {
     bool by_iteration = gsim_shared_pages(arrangement->memory);
     bool by_kernel = arrangement->memory == GSIM_MEMORY_OVERFLOW, by_turn = false;
+    bool by_length = false;
     for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
         const struct gsim_lane *lane = &arrangement->lanes[i];
         by_turn |= lane->ends_at_boundary || lane->discipline == GSIM_DISCIPLINE_BOUNDARY;
         by_kernel |= lane->caps_launches || halts_at_kernels(lane);
+        by_length |= lane->gate.ahead_ppm > 0;
     }
     return (uint8_t)((by_iteration || by_turn ? GSIM_PARTS_ITERATIONS : 0) |
-                     (by_turn ? GSIM_PARTS_TURNS : 0) | (by_kernel ? GSIM_PARTS_KERNELS : 0));
+                     (by_turn ? GSIM_PARTS_TURNS : 0) | (by_kernel ? GSIM_PARTS_KERNELS : 0) |
+                     (by_length ? GSIM_PARTS_LENGTHS : 0));
 }
 
 bool gsim_shared_arrange(struct gsim_model *model, uint32_t gpu,

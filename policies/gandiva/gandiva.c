@@ -70,6 +70,7 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
                               .placed = placed};
     if (variant == GAVEL && !gsim_param_full(ctx->params, "slice")->is_set)
         state->servers.slice_ns = GAVEL_SLICE_S * GSIM_NS_PER_S;
+    state->servers.is_packing = state->pairs.is_on;
     if (state->pairs.is_on && state->pairs.is_introspective)
         state->servers.profile = gsim_pairs_profile;
     if (status == GSIM_OK)

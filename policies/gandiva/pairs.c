@@ -20,10 +20,6 @@ static struct gsim_packable *own(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- profiles ---------------------------------------------------------------------------- */
 
-static bool is_one_gpu(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return ctx->view->jobs.gpus[slot] == 1 && ctx->view->jobs.share_ppm[slot] == GSIM_PPM;
-}
-
 /* Adds the time that the job has run, and had kernels, since its counters were last asked, if it
  * ran alone. The failure of a node takes back counters of work, also of a job that waits and keeps
  * the time that it ran: they are asked whenever a job is stopped or begins, so that no run is
@@ -71,7 +67,7 @@ static bool share(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
 
 static bool is_packable(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
                         gsim_slot slot) {
-    return is_one_gpu(ctx, slot) && own(ctx, slot)->n_foes < TRIES &&
+    return gsim_turn_is_single(ctx, slot) && own(ctx, slot)->n_foes < TRIES &&
            (!pairs->is_introspective || utilisation_ppm(pairs, ctx, slot) <= GSIM_PPM);
 }
 
@@ -183,10 +179,18 @@ static void begin_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, gsim_slot
     time_begins(ctx, pair);
 }
 
+/* On its server, or on others of which the lines leave it so. */
+static bool is_any_idle(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
+                        gsim_slot slot) {
+    const struct gsim_servers *servers = pairs->servers;
+    uint32_t server = gsim_turn_of(ctx, slot)->only.server;
+    return servers->idle_elsewhere > 0 || gsim_servers_idle(servers, ctx->view, server) > 0;
+}
+
 bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot, uint32_t mark) {
     const struct gsim_unit *units;
-    if (!pairs->is_on || ctx->view->cluster.n_idle_gpus > 0 || !is_packable(pairs, ctx, slot) ||
+    if (!pairs->is_on || is_any_idle(pairs, ctx, slot) || !is_packable(pairs, ctx, slot) ||
         !may_pay(pairs, ctx, slot) || gsim_plan_units(plan, slot, &units) != 1)
         return false;
     gsim_slot partner = find_partner(pairs, ctx, slot);
@@ -365,23 +369,25 @@ static void keep_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsi
         time_begins(ctx, pair);
 }
 
-/* A GPU that both jobs have left is whole again. */
+/* A GPU that both jobs have left is whole again. Pairs stay in the order in which they were made:
+ * two of them may want one idle GPU. */
 void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    uint32_t n = 0;
     if (pairs->is_on && pairs->is_hopeless)
         look_at_costs(pairs, ctx);
-    for (uint32_t p = 0; p < pairs->n;) {
+    for (uint32_t p = 0; p < pairs->n; p++) {
         struct gsim_pair *pair = &pairs->of[p];
         keep_pair(pairs, ctx, plan, pair);
         if (pair->member[0] == GSIM_NO_SLOT && pair->member[1] == GSIM_NO_SLOT) {
             (void)gsim_settings_make_whole(ctx, plan, pair->gpu);
             server_of(pairs, ctx, pair->gpu)->n_pairs--;
-            *pair = pairs->of[--pairs->n];
             continue;
         }
         if (!pair->is_over)
             end_slice(pairs, ctx, plan, pair);
-        p++;
+        pairs->of[n++] = *pair;
     }
+    pairs->n = n;
 }
 
 void gsim_pairs_end_slices(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan) {

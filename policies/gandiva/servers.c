@@ -537,7 +537,8 @@ enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx
     servers->akin = gsim_arena_array(arena, servers->widths, sizeof *servers->akin);
     servers->n_of_width = gsim_arena_array(arena, servers->widths, sizeof *servers->n_of_width);
     if (!servers->of || !servers->dirty || !servers->changed || !servers->touched ||
-        !servers->akin || !servers->n_of_width)
+        !servers->akin || !servers->n_of_width ||
+        !gsim_bitset_init(&servers->served, arena, servers->n))
         return gsim_no_memory(ctx->log, "opening gandiva");
     for (uint32_t width = 0; width < servers->widths; width++)
         gsim_index_init(&servers->akin[width], arena);

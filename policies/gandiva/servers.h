@@ -9,8 +9,10 @@
 #include "policies/lib/settings.h"
 #include "policies/lib/slices.h"
 #include "policies/lib/eviction.h"
+#include "policies/lib/misfits.h"
 #include "policies/lib/random.h"
 #include "policies/lib/taken.h"
+#include "sim/base/bitset.h"
 #include "sim/base/index.h"
 
 /* GPUs of a job on one server. */
@@ -52,8 +54,16 @@ struct gsim_turns_list {
     uint32_t n;
 };
 
+/* A pass over the line of a server: the facts about its jobs that cannot be placed. */
+struct gsim_line_pass {
+    struct gsim_misfits misfits;
+    uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
+    gsim_slot next; /* the job that is looked at next; GSIM_NO_SLOT: the pass is over */
+};
+
 struct gsim_server {
     struct gsim_turns_list line, running;
+    struct gsim_line_pass at;
     gsim_slot next_due; /* the first of `running` with a slice that was not over at the last look */
     uint32_t n_gpus;
     uint32_t affinity; /* the size of the gang that found it empty; 0: it is empty */
@@ -94,6 +104,7 @@ struct gsim_servers {
     bool is_one; /* the cluster as a whole is the only server */
     bool scatters; /* a gang that cannot be placed by its rule takes any idle GPUs */
     bool is_balancing; /* waiting jobs move between servers */
+    bool is_packing; /* jobs of one GPU may be packed */
     struct gsim_preemption preemption;
     bool (*yields)(const struct gsim_ctx *ctx, gsim_slot victim); /* NULL: always */
     /* Told which job was placed last, and where the plan stood before; may undo that to place the
@@ -114,6 +125,8 @@ struct gsim_servers {
     struct gsim_index lines;
     struct gsim_index scattered; /* gangs of several servers that are off their GPUs, not in line */
     uint32_t *dirty, n_dirty, *changed, n_changed;
+    struct gsim_bitset served; /* the servers of which the lines are being served */
+    uint32_t idle_elsewhere; /* GPUs that the other ones leave idle */
     uint32_t *touched, n_touched; /* since a gang of several servers was served */
     struct gsim_wide_lines wide;
     struct gsim_turns_list wide_line, wide_running, unplaced;
@@ -136,6 +149,11 @@ static inline struct gsim_gandiva_turn *gsim_turn_of(const struct gsim_ctx *ctx,
 static inline const struct gsim_gandiva_part *
 gsim_turn_parts(const struct gsim_gandiva_turn *turn) {
     return turn->parts ? turn->parts : &turn->only;
+}
+
+/* Whether the job asks for one GPU, and all of it. */
+static inline bool gsim_turn_is_single(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ctx->view->jobs.gpus[slot] == 1 && ctx->view->jobs.share_ppm[slot] == GSIM_PPM;
 }
 
 /* A server, a time and an arrival in one number of 128 bits, 32 of server, 63 of time, 32 of

@@ -154,12 +154,6 @@ static void leave_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
     gsim_servers_has_placed(servers, ctx, plan, slot);
 }
 
-/* The facts about jobs that cannot be placed, in one pass over a line. */
-struct pass {
-    struct gsim_misfits misfits;
-    uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
-};
-
 /* The narrowest gang that lacks GPUs where one of this width found this room, by force: without
  * patience no job of the line has a claim, so that all of them push out the same jobs. */
 static uint32_t lacking_width(const struct gsim_servers *servers, uint64_t room, uint32_t gpus) {
@@ -169,7 +163,7 @@ static uint32_t lacking_width(const struct gsim_servers *servers, uint64_t room,
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
  * says nothing about others. */
 static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                      struct pass *pass, gsim_slot slot) {
+                      struct gsim_line_pass *pass, gsim_slot slot) {
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
     if (gpus < pass->misfits.smallest)
@@ -191,7 +185,7 @@ static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
 }
 
 static bool try_place(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                      const struct pass *pass, gsim_slot slot) {
+                      const struct gsim_line_pass *pass, gsim_slot slot) {
     bool is_hopeless =
         pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest;
     gsim_eviction_begin(&servers->eviction);
@@ -214,7 +208,7 @@ static bool is_full(const struct gsim_servers *servers, const struct gsim_ctx *c
 
 /* Jobs of this width and more find no room among the idle GPUs of the server. */
 static uint32_t too_wide(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                         const struct pass *pass, uint32_t server) {
+                         const struct gsim_line_pass *pass, uint32_t server) {
     uint32_t smallest = pass->misfits.is_size_all ? pass->misfits.smallest : UINT32_MAX;
     uint32_t idle = gsim_servers_idle(servers, ctx->view, server);
     enum gsim_rule rule = servers->is_one ? servers->rule : GSIM_RULE_ANY;
@@ -225,7 +219,7 @@ static uint32_t too_wide(const struct gsim_servers *servers, const struct gsim_c
  * those which lack GPUs even so, and none behind a job that has claimed the server; on idle GPUs
  * only one that is not known to be too wide; and the first that is impatient claims the server. */
 static gsim_slot pass_over(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                           const struct pass *pass, uint32_t server, gsim_slot slot) {
+                           const struct gsim_line_pass *pass, uint32_t server, gsim_slot slot) {
     if (slot == GSIM_NO_SLOT)
         return slot;
     bool full = is_full(servers, ctx, server);
@@ -251,30 +245,80 @@ static bool is_in_vain(const struct gsim_servers *servers, const struct gsim_ctx
     return servers->patience == 0 && !has_due && is_full(servers, ctx, server);
 }
 
-/* No job that rests is before a job that does not, except where lines have been joined. */
-static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       uint32_t server) {
-    const struct gsim_server *at = &servers->of[server];
-    struct pass pass = {gsim_misfits_none(ctx->view, servers->rule, true), UINT32_MAX};
-    gsim_slot slot = at->line.first;
-    while ((slot = pass_over(servers, ctx, &pass, server, slot)) != GSIM_NO_SLOT) {
-        gsim_slot after = gsim_turn_of(ctx, slot)->after;
-        if ((!is_full(servers, ctx, server) && try_place(servers, ctx, plan, &pass, slot)) ||
-            try_force(servers, ctx, plan, &pass, slot)) {
-            leave_line(servers, ctx, plan, slot);
-            if (after != GSIM_NO_SLOT && gsim_turn_of(ctx, after)->list != GSIM_TURN_LINE)
-                after = at->line.first; /* that job was packed with the placed one */
-        } else if (gsim_claims_now(servers, ctx, slot)) {
-            gsim_claims_make(servers, ctx, slot);
-        }
-        slot = after;
+static void begin_pass(struct gsim_servers *servers, const struct gsim_ctx *ctx, uint32_t server) {
+    struct gsim_server *at = &servers->of[server];
+    bool is_to_be_served = at->line.n > 0 && !is_in_vain(servers, ctx, server);
+    at->at = (struct gsim_line_pass){gsim_misfits_none(ctx->view, servers->rule, true), UINT32_MAX,
+                                     is_to_be_served ? at->line.first : GSIM_NO_SLOT};
+}
+
+/* Whether the job would have the last idle GPU of its server, or one that another job leaves: it
+ * may be packed there. */
+static bool may_be_packed(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                          uint32_t server, gsim_slot slot) {
+    return servers->is_packing && gsim_turn_is_single(ctx, slot) &&
+           gsim_servers_idle(servers, ctx->view, server) <= 1;
+}
+
+/* Serves the job, and says which is next. */
+static gsim_slot serve_job(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan, uint32_t server, gsim_slot slot) {
+    struct gsim_server *at = &servers->of[server];
+    gsim_slot after = gsim_turn_of(ctx, slot)->after;
+    if ((!is_full(servers, ctx, server) && try_place(servers, ctx, plan, &at->at, slot)) ||
+        try_force(servers, ctx, plan, &at->at, slot)) {
+        leave_line(servers, ctx, plan, slot);
+        if (after != GSIM_NO_SLOT && gsim_turn_of(ctx, after)->list != GSIM_TURN_LINE)
+            after = at->line.first; /* that job was packed with the placed one */
+    } else if (gsim_claims_now(servers, ctx, slot)) {
+        gsim_claims_make(servers, ctx, slot);
     }
+    return after;
+}
+
+/* No job that rests is before a job that does not, except where lines have been joined. to_packed:
+ * up to the first job that may be packed. */
+static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t server, bool to_packed) {
+    struct gsim_line_pass *pass = &servers->of[server].at;
+    while ((pass->next = pass_over(servers, ctx, pass, server, pass->next)) != GSIM_NO_SLOT &&
+           !(to_packed && may_be_packed(servers, ctx, server, pass->next)))
+        pass->next = serve_job(servers, ctx, plan, server, pass->next);
 }
 
 /* --- gangs of several servers ------------------------------------------------------------ */
 
-static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       gsim_slot slot) {
+static uint32_t part_on(const struct gsim_ctx *ctx, const struct gsim_unit *units, uint32_t n,
+                        uint32_t server) {
+    uint32_t n_there = 0;
+    for (uint32_t u = 0; u < n; u++)
+        n_there += ctx->view->cluster.node_of_gpu[units[u].gpu] == server;
+    return n_there;
+}
+
+/* On the GPUs that its memory is bound to, where all of them are idle, and as many on each server
+ * as the gang is allotted there. */
+static bool place_at_home(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
+    const struct gsim_unit *home;
+    uint32_t n = gsim_ask_home(ctx, slot, &home);
+    if (n != ctx->view->jobs.gpus[slot])
+        return false;
+    for (uint32_t p = 0; p < turn->n_parts; p++)
+        if (part_on(ctx, home, n, parts[p].server) != parts[p].gpus)
+            return false;
+    for (uint32_t u = 0; u < n; u++)
+        if (!gsim_gpu_is_idle(ctx->view, home[u].gpu))
+            return false;
+    servers->mark = gsim_plan_mark(plan);
+    return gsim_plan_place_on(plan, slot, home, n);
+}
+
+/* On the first idle GPUs of each of its servers. */
+static bool place_on_parts(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     struct gsim_taken *taken = &servers->taken;
@@ -295,6 +339,11 @@ static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
     }
     servers->mark = gsim_plan_mark(plan);
     return gsim_plan_place_on(plan, slot, taken->units, n);
+}
+
+static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    return place_at_home(servers, ctx, plan, slot) || place_on_parts(servers, ctx, plan, slot);
 }
 
 /* On each server jobs are pushed out only until it has enough idle GPUs. */
@@ -442,14 +491,43 @@ static void serve_arrived(struct gsim_servers *servers, struct gsim_ctx *ctx,
     }
 }
 
-/* A server that is touched while others are served comes behind, also if it has been served. */
+static void take_dirty(struct gsim_servers *servers, const struct gsim_ctx *ctx) {
+    for (; servers->n_dirty > 0; servers->n_dirty--) {
+        uint32_t server = servers->dirty[servers->n_dirty - 1];
+        servers->of[server].is_dirty = false;
+        gsim_bitset_add(&servers->served, server);
+        begin_pass(servers, ctx, server);
+    }
+}
+
+/* Idle GPUs, but for the last one of each server of which a job that may be packed is next. */
+static uint32_t left_idle(const struct gsim_servers *servers, const struct gsim_ctx *ctx) {
+    const struct gsim_bitset *served = &servers->served;
+    uint32_t n = servers->is_one ? 0 : ctx->view->cluster.n_idle_gpus;
+    for (uint32_t server = gsim_bitset_first(served); server != UINT32_MAX && n > 0;
+         server = gsim_bitset_next(served, server + 1))
+        if (servers->of[server].at.next != GSIM_NO_SLOT)
+            n -= gsim_servers_idle(servers, ctx->view, server);
+    return n;
+}
+
+/* A server that is touched while others are served comes behind, also if it has been served. Each
+ * goes on to the first job that may be packed before any job is, so that whether a GPU is idle does
+ * not depend on which server is first. */
 static void serve_dirty(struct gsim_servers *servers, struct gsim_ctx *ctx,
                         struct gsim_plan *plan) {
+    struct gsim_bitset *served = &servers->served;
+    uint32_t server;
     while (servers->n_dirty > 0) {
-        uint32_t server = servers->dirty[--servers->n_dirty];
-        servers->of[server].is_dirty = false;
-        if (servers->of[server].line.n > 0 && !is_in_vain(servers, ctx, server))
-            serve_line(servers, ctx, plan, server);
+        take_dirty(servers, ctx);
+        for (server = gsim_bitset_first(served); server != UINT32_MAX;
+             server = gsim_bitset_next(served, server + 1))
+            serve_line(servers, ctx, plan, server, true);
+        servers->idle_elsewhere = left_idle(servers, ctx);
+        while ((server = gsim_bitset_first(served)) != UINT32_MAX) {
+            serve_line(servers, ctx, plan, server, false);
+            gsim_bitset_remove(served, server);
+        }
     }
 }
 

@@ -203,3 +203,10 @@ check "instances where a node fails before the first job comes" "5100 5100" "$(p
 printf 'job_id,submit_s,duration_s,gpus\na,0,1,2\nb,0,100,1\nc,2,100,1\nd,24,100,1\ne,24,1,2\n' >"$tmp/shrunk.csv"
 check "gandiva, the slice of a job that has given GPUs back" "1 54.5 81 102.5 30" \
     "$(policy=gandiva ends --device ideal --nodes 2 --gpus-per-node 2 --set slice=5s --set grow=on --set grow_after=1s "$tmp/shrunk.csv")"
+
+# g and h take turns of 10 s on GPUs of two nodes, with their memory on all of them. g had the second GPU of the second node first,
+# since a was on the first one: it comes back there, and copies nothing. Of 20 turns of 10 s g has the last but one, and a pause takes 0.3 ms.
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\na,0,15,1,1\ng,0,100,3,10\nh,1,100,3,10\n' >"$tmp/home.csv"
+printf '[node n]\ncount = 2\ngpus = 2\ndevice = h200\n' >"$tmp/home.ini"
+check "gandiva, a gang of two nodes comes back to its memory" "25.0004 190.003 200.002" \
+    "$(policy=gandiva ends --cluster "$tmp/home.ini" --set packing=off --set migration=off --set slice=10s --set preempt=pause --set placement=any "$tmp/home.csv")"

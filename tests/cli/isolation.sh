@@ -100,6 +100,22 @@ printf '%s\n' job_id,submit_s,iterations,app,mem_gib,class,requests,period_ms "a
 latency --policy orion --device ideal "$tmp/turns.csv" >/dev/null
 check "orion: best-effort jobs have kernels by turns" "61000 62000 63000" "$(end a) $(end b) $(end c)"
 
+# However the host of a high-priority job waits, its iterations are those of its row: 10 ms, of which 2.5 % are less than a kernel of
+# 1 ms, so that best-effort kernels run one at a time, and each of be and many has half of that time until many is done.
+for sync in none iteration kernel; do
+    printf 'job_id,submit_s,iterations,gpu_ms,kernels,sync,class,sm_fraction\nhp,0,100,10,10,%s,realtime,0.5\n' $sync >"$tmp/ahead.csv"
+    printf 'be,0,2000,1,1,iteration,batch,0.4\nmany,0,20,10,10,none,batch,0.4\n' >>"$tmp/ahead.csv"
+    latency --policy orion --device ideal "$tmp/ahead.csv" >/dev/null
+    check "orion: ahead is a part of an iteration, sync=$sync" "1000000 2200000 400000" "$(end hp) $(end be) $(end many)"
+done
+
+# A host that waits for each of ten kernels of 1 ms, 0.8 ms before the next: an iteration is under way for 17.2 ms, and a kernel of 1 ms
+# that needs all SMs begins in the 0.8 ms behind it, once for each of the 100: 100 x 17.2 + 99 x 1 + 0.8 ms; 200 are left then.
+printf 'job_id,submit_s,iterations,gpu_ms,kernels,sync,host_ms,host_gap_ms,class,sm_fraction\nhp,0,100,10,10,kernel,5,3,realtime,0.5\n' >"$tmp/each.csv"
+printf 'be,0,300,1,1,iteration,0,,batch,1\n' >>"$tmp/each.csv"
+latency --policy orion --device ideal "$tmp/each.csv" >/dev/null
+check "orion: no large kernel begins between two of an iteration" "1819800 2020000" "$(end hp) $(end be)"
+
 # Programs under orion: a host that waits for its first kernel has not launched the second one, of all SMs, when the
 # request comes after 5 ms, though nothing held either back before. So the second begins at 25 ms, when the request is
 # over, and not beside it at 10 ms.

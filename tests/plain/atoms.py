@@ -80,6 +80,8 @@ class Piece:
 class Atoms(Blocks):
     """costs: as those of Blocks, and atom, steal, and owned (SMs of a job)."""
 
+    are_by_rates = False
+
     def has_room(self, job):
         return self.costs["owned"](job) == 0 or self.room_for(job) is not None
 

@@ -136,6 +136,8 @@ class Kernel:
 class Blocks:
     """costs: sms, and rank (of a job)."""
 
+    are_by_rates = True  # kernels of jobs without a program, where none has one
+
     def __init__(self, costs):
         self.costs, self.jobs, self.now = costs, [], 0
         self.kernels, self.free, self.has_changed = [], costs["sms"], False
@@ -153,9 +155,14 @@ class Blocks:
             job.host.serve(job.period, self.costs["lag"])
 
     def remove(self, job, now):
-        """Kernels of the others go on as they are."""
+        """Kernels of the others go on as they are; but where none has a program they share by rates."""
         self.jobs.remove(job)
         self.has_changed = True
+        if self.are_by_rates and all(its.lacks_program for its in self.jobs):
+            for kernel in self.kernels:
+                self.free += kernel.on - kernel.blocks
+                kernel.on = kernel.pace = kernel.blocks
+                kernel.waiting, kernel.each = 0, None
 
     def kernel(self, job, rank, now):
         """What the kernel before it did of its last nanosecond after its end counts for it, in one iteration."""

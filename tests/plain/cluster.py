@@ -47,7 +47,8 @@ class Job:
         self.iteration = self.kernel and self.kernel * row["kernels"]
         every = {"none": None, "kernel": 1}.get(row.get("sync"), row.get("kernels"))  # kernels, after which it waits
         self.synchronises = self.kernel and every and self.kernel * every
-        self.program, self.iterations = row.get("program", (None, None))[1], row.get("iterations", row.get("requests"))
+        self.program, self.iterations = row.get("program", (None, row.get("inside")))[1], row.get("iterations", row.get("requests"))
+        self.lacks_program = "inside" in row
         self.period, self.requests = row.get("period"), row.get("requests")
         self.left = Fraction(self.work)
         self.start = self.end = None

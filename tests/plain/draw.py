@@ -6,6 +6,7 @@ from exact import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
 from draw_kueue import KueueDraws
+from draw_mixed import MixedDraws
 from draw_more import MoreDraws
 from draw_parts import PartDraws
 from hosts import Program
@@ -28,12 +29,12 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "waved_atoms", "slipped_atoms", "gangs_between", "gangs_gated", "gangs_of_atoms")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "mixed_blocks", "mixed_between", "mixed_gated", "mixed_atoms", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "waved_atoms", "slipped_atoms", "gangs_between", "gangs_gated", "gangs_of_atoms")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
 
-class Setup(KueueDraws, PartDraws, MoreDraws):
+class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
     """kind: what the setup has beside gangs on equal nodes."""
 
     def __init__(self, seed, kind="plain"):
@@ -439,7 +440,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                 calls.append((what, host, r.choice([None, stream, *known])))
         calls.append(("launch", r.randint(1000, 50_000) // grain * grain, (r.choice(streams), r.randrange(len(kernels)))))
         gap, every = r.choice([0, 0, r.randint(1000, MS)]) // grain * grain, r.choice([1, 1, 1, 3, None])
-        is_known = self.kind in ("between", "launched_ahead") and r.random() < 0.7
+        is_known = self.kind in ("between", "launched_ahead", "mixed_between") and r.random() < 0.7
         end = "," * is_known + "\n"
         text = f"kind,name,count,time_us,device,host_us,stream,blocks,threads{',dram_bytes' * is_known}\n"
         text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}{',1' * is_known}\n" for n, ns in enumerate(kernels)

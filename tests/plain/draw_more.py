@@ -487,6 +487,11 @@ class MoreDraws:
         self.rule = r.choice(["consolidate", "affinity"])
         self.sets.append(f"placement={self.rule}")
 
+    def draw_packed_moving(self, r):
+        """As these, between which jobs move."""
+        self.draw_packed_over(r)
+        self.sets.remove("migration=off")
+
     def draw_waved_atoms(self, r):
         """Atoms of several waves, of kernels that go on in waves alone as well."""
         self.draw_atoms(r, [self.draw_widths(r, [4, 10, 100])])

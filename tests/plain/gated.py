@@ -9,6 +9,8 @@ NEVER = 10**9  # above any rank
 class Gated(Blocks):
     """costs: as those of Blocks, and wait. Kernels of best effort begin one at a time; short ones run out."""
 
+    are_by_rates = False
+
     def __init__(self, costs):
         Blocks.__init__(self, costs)
         self.shut, self.left_at = False, None  # whether kernels above are launched; when the last of them had ended

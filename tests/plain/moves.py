@@ -38,7 +38,8 @@ class Moving(Servers):
             return 0
         return run.quote_ns(job, units) - run.quote_ns(job, job.old_units)
 
-    def decide(self, run):
+    def look_at_changes(self):
+        """Whether there is more room than before."""
         ended = sum(job.end is not None for job in self.on)
         if ended > self.ended:
             self.is_free = self.is_loose = True
@@ -46,6 +47,9 @@ class Moving(Servers):
         if set(self.are_up()) - self.were_up:  # a server has been repaired
             self.is_free = self.is_loose = True
         self.were_up = set(self.are_up())
+
+    def decide(self, run):
+        self.look_at_changes()
         Servers.decide(self, run)
         self.gather(run)
         self.next = min(self.pays_at + ([self.next] if self.next else []), default=None)

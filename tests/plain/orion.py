@@ -15,6 +15,8 @@ class Orion(Blocks):
     """costs: as those of Blocks, and below (SMs), bound (part of the SMs), let (of an iteration of high priority alone, in
     millionths). A job's let are its kernels that the GPU has or had, and its sum how long those last that count."""
 
+    are_by_rates = False
+
     def is_high(self, job):
         return self.costs["rank"](job) > 0
 

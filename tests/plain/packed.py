@@ -3,8 +3,9 @@
 on it (docs/models/time-slices.md), as long as that does more than slices with a suspension between them."""
 from cluster import WHOLE, Run
 from failures import Failing
+from moves import Moving
 from sharing import NEVER, Turns
-from servers import Contest, Servers
+from servers import Servers
 from slices import Server
 
 TRIES = 3
@@ -39,9 +40,9 @@ class Packing(Run):
 
     def take_off(self, job):
         if job.ring:
-            had = job.ring.has
+            had, is_coming = job.ring.has, job.ring.since > self.now
             job.ring.stop(job, self.now) if job.left > 0 else job.ring.remove(job, self.now)
-            if job.left > 0 and had is job and job.ring.has:  # it would have run on
+            if job.left > 0 and had is job and job.ring.has and not is_coming:  # it would have run on
                 job.ring.give(job.ring.has, self.now + self.costs["preempt"])
             job.ring = None
             del job.ends
@@ -138,7 +139,7 @@ class Packed(Server):
         return next((other for other in its if job.friend is other), free[0] if free else None)
 
     def pack(self, run, job):
-        if any(node.idle() for node in run.cluster.nodes) or not self.is_packable(run, job):
+        if self.is_any_idle(run, job) or not self.is_packable(run, job):
             return
         other = self.partner(run, job)
         if other is None or job.memory + other.memory + 2 * run.costs["context"] > run.costs["room"]:
@@ -164,9 +165,15 @@ class Packed(Server):
         while was != len(run.leaving):
             was = len(run.leaving)
             for job in [job for job in line if job in run.waiting]:
-                self.victims = []
-                if job in run.waiting and (self.place(run, job) or self.push(run, job)):
-                    self.pack(run, job)
+                self.serve_one(run, job)
+
+    def serve_one(self, run, job):
+        self.victims = []
+        if job in run.waiting and (self.place(run, job) or self.push(run, job)):
+            self.pack(run, job)
+
+    def is_any_idle(self, run, job):
+        return any(node.idle() for node in run.cluster.nodes)
 
     def push(self, run, job):
         if not self.yields(run, None, job):
@@ -276,17 +283,20 @@ class Packed(Server):
         for pair in list(self.pairs):
             self.keep(run, pair)
         Server.decide(self, run)
-        for pair in self.pairs:
-            if not pair.is_over:
-                self.end_slice(run, pair, self.is_wanted(pair, run.waiting))
+        self.end_slices(run)
         times = [job.since + self.quantum for job in run.running] + [self.rests_until(job) for job in run.waiting if job in self.since]
         if self.pairs or run.waiting:
             self.next = min((time for time in times if time > run.now), default=None)
 
+    def end_slices(self, run):
+        for pair in self.pairs:
+            if not pair.is_over:
+                self.end_slice(run, pair, self.is_wanted(pair, run.waiting))
+
 
 class PackedServers(Packed, Servers):
-    """On several servers: a job is packed with one of its own, while no GPU of any is idle. Whether jobs of another server have had
-    its idle GPUs by then is open."""
+    """On several servers: a job is packed with one of its own, while no GPU of any is idle. Idle GPUs of others are those that
+    are left there when all lines have come to a job that may be packed, which has one of them."""
 
     def __init__(self, quantum, jobs, cluster):
         Packed.__init__(self, quantum, jobs)
@@ -305,14 +315,19 @@ class PackedServers(Packed, Servers):
         self.line = line
         return its
 
-    def decide(self, run):
-        self.had_idle = {number for number, node in enumerate(run.cluster.nodes) if node.idle()}
-        Packed.decide(self, run)
+    def is_any_idle(self, run, job):
+        number, = self.on[job]
+        return bool(self.elsewhere_idle or run.cluster.nodes[number].idle())
 
-    def pack(self, run, job):
-        if self.had_idle - set(self.on[job]) and self.is_packable(run, job):
-            raise Contest
-        Packed.pack(self, run, job)
+    serve = Servers.serve
+
+    def serve_lines(self, run, lines):
+        """Each server up to a job that may be packed, then the rest of each."""
+        for number, its in enumerate(lines):
+            while its and not (its[0].gpus == 1 and len(run.cluster.nodes[number].idle()) <= 1):
+                self.serve_one(run, its.pop(0))
+        self.elsewhere_idle = any(node.idle() for node, its in zip(run.cluster.nodes, lines) if not its)
+        Servers.serve_lines(self, run, lines)
 
     def push(self, run, job):
         """A job of a pair gives way at the end of its own slice alone."""
@@ -338,3 +353,27 @@ class PackedServers(Packed, Servers):
         if has_moved:
             self.allot(job, {number: 1 for number, _ in job.units})
         return has_moved
+
+
+class PackedMoving(PackedServers, Moving):
+    """Jobs that wait move between these servers."""
+
+    def __init__(self, quantum, jobs, cluster, costs):
+        PackedServers.__init__(self, quantum, jobs, cluster)
+        moving = Moving(quantum, cluster, costs)
+        self.__dict__.update({name: its for name, its in vars(moving).items() if name not in vars(self)})
+
+    def arrived(self, run, job):
+        was = job in self.on
+        PackedServers.arrived(self, run, job)
+        self.is_free |= was
+        self.is_loose |= was
+
+    def decide(self, run):
+        self.look_at_changes()
+        PackedServers.decide(self, run)
+        self.next = min(self.pays_at + ([self.next] if self.next else []), default=None)
+
+    def end_slices(self, run):
+        PackedServers.end_slices(self, run)
+        self.gather(run)

@@ -37,7 +37,7 @@ from slices import Server, Sliced, gpu_time
 from moves import Moving
 from orion import Orion
 from outages import FailingShared
-from packed import FailingPacking, Packed, PackedServers, Packing
+from packed import FailingPacking, Packed, PackedMoving, PackedServers, Packing
 from paused import Paused
 from paused_over import PausedOver
 from paged_parts import PagedParts
@@ -374,7 +374,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "packed_over", "failing_packed", "failing_moving", "failing_server", "failing_servers")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "packed_over", "packed_moving", "failing_packed", "failing_moving", "failing_server", "failing_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
@@ -383,7 +383,7 @@ class Gandiva(Policy):
     again = {"server": (127, 20261344, 920002), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
              "moving_memory": (13, 122, 392, 5400126), "growing": (145, 72, 9, 51, 166, 5400068, 5400199),
              # packing: friends that end, and jobs that are left of a pair as others come
-             "packed": (18, 22, 66, 155),
+             "packed": (18, 22, 66, 155), "packed_over": (5, 34, 53),
              # a pair that runs in the instant in which it is made, and a job that is thrown back while it waits
              "failing_packed": (14, 110),
              # a gang that can be gathered once a server is repaired, a server that jobs move to after it was served, and one
@@ -391,8 +391,10 @@ class Gandiva(Policy):
              "failing_moving": (1018, 1044, 1167, 1235), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
 
     def run(self, cluster, jobs, setup):
-        if setup.kind == "packed_over":
-            Packing(cluster, jobs, PackedServers(setup.costs["slice"], jobs, cluster), setup.stop_ns, setup.back_ns, setup.costs).go()
+        if setup.kind in ("packed_over", "packed_moving"):
+            over = setup.kind == "packed_over"
+            servers = PackedServers(setup.costs["slice"], jobs, cluster) if over else PackedMoving(setup.costs["slice"], jobs, cluster, setup.costs)
+            Packing(cluster, jobs, servers, setup.stop_ns, setup.back_ns, setup.costs).go()
             return
         if setup.kind.endswith("packed"):
             (FailingPacking if "mtbf" in setup.costs else Packing)(cluster, jobs, Packed(setup.costs["slice"], jobs), setup.stop_ns, setup.back_ns, setup.costs).go()
@@ -528,20 +530,20 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "waved_blocks", "capped_blocks", "lapped_blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks"), Beside, 1e-7
     # one of the jobs that a node loses came after another job; kernels that come at once, or go on as their neighbours leave; a
     # wave that ends as a neighbour's kernel does; a client that comes as another one with an equal cap leaves
     again = {"outages_of_beside": (30,), "blocks": (39, 180, 282), "waved_blocks": (20, 34, 139), "lapped_blocks": (110,)}
 
     def run(self, cluster, jobs, setup):
         crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
-        kernels = {"blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps}
+        kernels = {"blocks": Blocks, "mixed_blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps}
         lane, self.slack = (kernels[setup.kind], 1e-5) if setup.kind in kernels else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
 
 class Tally(Policy):
-    kinds, slack = ("gated", "gated_twice", "waved_gated", "gangs_gated"), 1e-5
+    kinds, slack = ("gated", "gated_twice", "waved_gated", "mixed_gated", "gangs_gated"), 1e-5
     # one comes soon after the last kernel of high priority, or as the one before leaves; kernels that run as one comes
     again = {"gated_twice": (99, 184), "waved_gated": (31, 55, 164)}
 
@@ -550,17 +552,17 @@ class Tally(Policy):
 
 
 class OrionRule(Policy):
-    kinds, slack = ("between", "launched_ahead", "waved_between", "gangs_between"), 1e-5
+    kinds, slack = ("between", "launched_ahead", "waved_between", "mixed_between", "gangs_between"), 1e-5
     # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, a client
     # that was alone on its GPU until then, kernels that are let begin as the job of high priority leaves, or as another follows
-    again = {"between": (4, 63, 140, 265, 1209, 1715, 700055, 700065), "launched_ahead": (3, 10, 28, 109, 185, 700154), "waved_between": (25, 5400114, 5400181, 5400186), "gangs_between": (276,)}
+    again = {"mixed_between": (105, 318, 376), "between": (4, 63, 140, 265, 1209, 1715, 700055, 700065), "launched_ahead": (3, 10, 28, 109, 185, 700154), "waved_between": (25, 5400114, 5400181, 5400186), "gangs_between": (276,)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)
 
 
 class Lithos(Policy):
-    kinds, slack, again = ("atoms", "waved_atoms", "slipped_atoms", "gangs_of_atoms"), 1e-5, {
+    kinds, slack, again = ("atoms", "waved_atoms", "slipped_atoms", "mixed_atoms", "gangs_of_atoms"), 1e-5, {
         "atoms": (59, 126, 154, 203), "slipped_atoms": (95, 96, 99),  # SMs in no quota and idle ones that are owned
         "waved_atoms": (1047,)}  # SMs that are taken back from an atom of which all blocks have begun
 

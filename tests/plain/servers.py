@@ -94,7 +94,8 @@ class Servers(Server):
             return self.find_by_rule(run, job) or run.cluster.find_anywhere(job, list(enumerate(self.cluster.nodes)), "any")
         its, parts = job.old_units, self.on[job]
         idle = {number: run.cluster.nodes[number].idle() for number in parts}
-        if its and all(number in idle and gpu in idle[number] for number, gpu in its):
+        is_bound = not self.is_wide(job) or getattr(run, "has_memory", lambda job: False)(job)
+        if its and is_bound and all(number in idle and gpu in idle[number] for number, gpu in its):
             return its
         has_room = all(len(idle[number]) >= n for number, n in parts.items())
         return [(number, gpu) for number, n in parts.items() for gpu in idle[number][:n]] if has_room else None
@@ -161,8 +162,6 @@ class Servers(Server):
                     room += sum(its[0] == number for its in other.units)
             if room < n:
                 return
-        if not self.is_wide(job):
-            self.refuse_contest(run, job)
         for other in out:
             run.cluster.change(other, 1)
         units = self.find(run, job)
@@ -173,13 +172,26 @@ class Servers(Server):
             run.stop(other)
         run.put(job, units)
 
-    def refuse_contest(self, run, job):
-        """A gang on several servers can give way to jobs that wait on any of these: whose line is served first is open."""
-        shared = {number for other in run.running if len(self.on[other]) > 1 and self.is_due(run, other)
-                  and set(self.on[other]) & set(self.on[job]) for number in self.on[other]}
-        alone = [other for other in run.waiting if other in self.on and not self.is_wide(other)]
-        if any(set(self.on[other]) & shared - set(self.on[job]) for other in alone):
-            raise Contest
+    def serve(self, run, line):
+        """Gangs over several servers, then server by server in the order of the cluster."""
+        for job in [job for job in line if self.is_wide(job)]:
+            self.serve_one(run, job)
+        was = None
+        while was != len(run.leaving):
+            was = len(run.leaving)
+            self.serve_lines(run, self.lines(run, line))
+
+    def lines(self, run, line):
+        return [[job for job in line if job in run.waiting and set(self.on[job]) == {number} and not self.is_wide(job)]
+                for number in range(len(self.cluster.nodes))]
+
+    def serve_lines(self, run, lines):
+        for job in [job for its in lines for job in its]:
+            self.serve_one(run, job)
+
+    def serve_one(self, run, job):
+        if not self.place(run, job):
+            self.push(run, job)
 
     def line(self, run):
         """Gangs over several servers first."""

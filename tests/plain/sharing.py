@@ -18,6 +18,7 @@ class Turns:
         self.has = self.next = None  # the job that has the GPU, or to which it is on its way; the one that is settled
         self.is_used = False  # the GPU keeps the context of the last job that it had
         self.since = self.until = 0  # of its slice
+        self.ran = None  # the job that ran last, beside the one that has the GPU
         self.before = None  # on an idle GPU, where the first has left at once: the job behind which the ring goes on
 
     def add(self, job, now):
@@ -47,6 +48,7 @@ class Turns:
         self.before = None
 
     def give(self, job, then):
+        self.ran = self.has or self.ran
         self.has, self.next, self.since, self.until = job, None, then, then + self.costs["quantum"]
 
     def has_room(self, job):
@@ -62,9 +64,10 @@ class Turns:
         self.jobs.remove(job)
         self.next = None if self.next is job else self.next
         if self.has is job:
-            self.has = None
+            is_coming, self.has = self.since > now, None
+            self.ran = self.ran if is_coming else job
             if self.jobs:
-                self.give(following, now + self.costs["idle"])
+                self.give(following, now + self.costs["idle"] * (not is_coming or following is not self.ran))
 
     def settle(self, now):
         """Notes what the job of the slice has done."""
