@@ -40,8 +40,7 @@ struct gsim_matrix_news {
 struct gsim_matrix {
     struct gsim_matrix_row *rows;
     uint32_t n_rows;
-    struct gsim_index
-        used; /* rows with gangs, by number: a trace leaves many rows empty behind it */
+    struct gsim_index used; /* rows with gangs: a trace leaves many empty behind its peak */
     struct gsim_index
         room; /* rows by number; the size is the most free columns of a node, negated */
     uint64_t n_entered;
@@ -69,6 +68,7 @@ static inline uint32_t gsim_matrix_row_after(const struct gsim_matrix *matrix, u
                                                       : gsim_index_seek(&matrix->used, r, 0);
     return after == GSIM_NO_ID ? gsim_index_first(&matrix->used) : after;
 }
+
 /* Puts the gang's columns into matrix->units; returns their number. */
 uint32_t gsim_matrix_columns(struct gsim_matrix *matrix, const struct gsim_ctx *ctx,
                              gsim_slot slot);
