@@ -26,7 +26,7 @@ HOT      = sim/base sim/core models policies
 # policies that plan in rounds, the numerics that they call, profiles of devices, serving. To have them in
 # that one program takes a sixth of the time of its link.
 ROUNDS   = elasticflow gavel kueue lucid muri shockwave synergy themis
-NUMERICS = assignment conic_cone conic_path conic_system descent line_search lp lp_tableau matching shares_objectives shares_path
+NUMERICS = assignment conic_cone conic_path conic_system descent line_search lp lp_tableau matching real shares_objectives shares_path
 MODELS_APART = batching llm llm_gpu roofline
 APART    = $(foreach policy,$(ROUNDS),$(filter $(BUILD)/policies/$(policy)/%.o,$(LIB_OBJ))) $(NUMERICS:%=$(BUILD)/policies/lib/%.o) \
            $(filter $(BUILD)/models/hardware/%.o,$(LIB_OBJ)) $(MODELS_APART:%=$(BUILD)/models/gpu/%.o)

@@ -41,8 +41,8 @@ awk '/^(include\/gsim|sim\/base|sim\/api|sim\/site|sim\/core|traces|models\/[a-z
 # shellcheck disable=SC2046
 awk '
     FNR == 1 { file[++n] = FILENAME }
-    # A definition that other files see begins at the start of a line.
-    FILENAME ~ /\.c$/ && /^[a-z]/ && !/^(static|extern|typedef)/ && /[(=]/ {
+    # A definition that other files see begins at the start of a line, or behind a hint (sim/base/hints.h) there.
+    FILENAME ~ /\.c$/ && /^(GSIM_[A-Z]+ )?[a-z]/ && !/^(GSIM_[A-Z]+ )?(static|extern|typedef)/ && /[(=]/ {
         head = $0
         sub(/ = .*/, "", head)
         sub(/\(.*/, "", head)

@@ -48,6 +48,7 @@ struct sia {
     uint32_t room_rows;
     struct gsim_choice *choice;
     double *value; /* by choice: how fast the job would learn, beside its other choices */
+    double *power_of; /* scratch: by choice */
     uint32_t n_choices, room_choices;
     enum sia_adapts adapts;
     uint32_t widest; /* GPUs of a job at most */

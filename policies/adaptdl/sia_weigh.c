@@ -92,7 +92,8 @@ static bool add(struct gsim_ctx *ctx, struct sia *sia, uint32_t kind, uint32_t g
                             more * sizeof *sia->choice);
         sia->value = gsim_arena_grow(ctx->arena, sia->value, sia->room_choices * sizeof *sia->value,
                                      more * sizeof *sia->value);
-        sia->room_choices = sia->choice && sia->value ? more : 0;
+        sia->power_of = gsim_arena_grow_raw(ctx->arena, sia->power_of, more * sizeof(double));
+        sia->room_choices = sia->choice && sia->value && sia->power_of ? more : 0;
     }
     if (sia->room_choices == 0)
         return false;
@@ -168,11 +169,22 @@ static double left_of(const struct sia_job *job, int64_t now_ns) {
     return left_ns > 0 ? (double)left_ns / (double)(age_ns + job->restart_ns) : 0;
 }
 
+/* A choice costs a negative power of its speed beside the slowest one of its row. The powers of
+ * all rows are found at once. */
+static void find_powers(struct sia *sia) {
+    for (uint32_t c = 0; c < sia->n_choices; c++)
+        sia->power_of[c] = sia->value[c] > 0 ? sia->value[c] : 1;
+    gsim_real_logs(sia->power_of, sia->n_choices);
+    for (uint32_t c = 0; c < sia->n_choices; c++)
+        sia->power_of[c] *= -sia->power;
+    gsim_real_exps(sia->power_of, sia->n_choices);
+}
+
 /* As whole numbers; the program's are hundredths, rounded half to even, and of equal ones the one
  * that cost less before rounding decides. */
-static int64_t cost_of(const struct sia *sia, double speed) {
+static int64_t cost_of(const struct sia *sia, uint32_t c) {
     enum { HUNDREDTH = SIA_COST_ONE / 100, TIE = 1 << 12 };
-    double cost = speed > 0 ? gsim_real_exp(-sia->power * gsim_real_log(speed)) : most_cost;
+    double cost = sia->value[c] > 0 ? sia->power_of[c] : most_cost;
     cost = 100 * (cost < most_cost ? cost : most_cost);
     int64_t down = (int64_t)cost, near = down;
     if (!sia->is_reference)
@@ -186,9 +198,10 @@ static bool is_present(const struct sia *sia, uint32_t number, const struct gsim
     return place->n_nodes == choice->units && sia->kind_of_node[place->node[0]] == choice->kind;
 }
 
-/* Sets the costs of a row, and drops choices that cost more than none. */
-static void weigh(const struct gsim_ctx *ctx, struct sia *sia, struct gsim_choice_row *row,
-                  uint32_t number) {
+/* Finds how fast the choices of a row are beside its slowest one, in place of their values, without
+ * those that have none. */
+static void compare(const struct gsim_ctx *ctx, struct sia *sia, struct gsim_choice_row *row,
+                    uint32_t number) {
     uint32_t kept = row->first;
     double least = 0, left = left_of(&sia->job[number], ctx->view->now_ns);
     for (uint32_t c = row->first; c < sia->n_choices; c++)
@@ -199,11 +212,29 @@ static void weigh(const struct gsim_ctx *ctx, struct sia *sia, struct gsim_choic
         if (!(sia->value[c] > 0))
             continue;
         double speed = sia->value[c] / least;
-        choice.cost = cost_of(sia, is_present(sia, number, &choice) ? speed : speed * left);
-        if (choice.cost <= sia->none_cost)
-            sia->choice[kept++] = choice;
+        sia->choice[kept] = choice;
+        sia->value[kept++] = is_present(sia, number, &choice) ? speed : speed * left;
     }
     row->n = kept - row->first;
+    sia->n_choices = kept;
+}
+
+/* Sets the costs of all choices, and drops those that cost more than none. */
+static void weigh(struct sia *sia, uint32_t n_rows) {
+    uint32_t kept = 0;
+    find_powers(sia);
+    for (uint32_t r = 0; r < n_rows; r++) {
+        struct gsim_choice_row *row = &sia->row[r];
+        uint32_t from = row->first, to = from + row->n;
+        row->first = kept;
+        for (uint32_t c = from; c < to; c++) {
+            struct gsim_choice choice = sia->choice[c];
+            choice.cost = cost_of(sia, c);
+            if (choice.cost <= sia->none_cost)
+                sia->choice[kept++] = choice;
+        }
+        row->n = kept - row->first;
+    }
     sia->n_choices = kept;
 }
 
@@ -234,8 +265,9 @@ bool sia_weigh(struct gsim_ctx *ctx, struct sia *sia) {
         sia->row[n] = (struct gsim_choice_row){sia->n_choices, 0, sia->none_cost};
         if (!list(ctx, sia, number))
             return false;
-        weigh(ctx, sia, &sia->row[n++], number);
+        compare(ctx, sia, &sia->row[n++], number);
     }
+    weigh(sia, n);
     sia->knapsack.n_rows = n;
     sia->knapsack.row = sia->row;
     sia->knapsack.choice = sia->choice;

@@ -138,11 +138,15 @@ static void order_selected(struct state *s, const struct gsim_ctx *ctx, uint32_t
     }
 }
 
-/* Selects gangs of a later row, in the order of the row. Each needs its lowest column idle. */
+/* Selects gangs of a later row, in the order of the row. Each needs its lowest column idle, and is
+ * found by that where fewer are idle than the row has in use. */
 static void fill_from(struct state *s, const struct gsim_ctx *ctx,
                       const struct gsim_matrix_row *row) {
     uint32_t first = s->n_selected;
-    for (uint32_t i = 0; i < s->n_idle; i++) {
+    bool is_sparse = ctx->view->cluster.n_gpus - row->n_free < s->n_idle;
+    if (is_sparse)
+        select_row(s, ctx, row);
+    for (uint32_t i = 0; i < s->n_idle && !is_sparse; i++) {
         gsim_slot slot = row->column[s->idle[i]];
         if (slot != GSIM_NO_SLOT && own(ctx, slot)->matrix.first == s->idle[i])
             select_gang(s, ctx, slot);
@@ -167,8 +171,9 @@ static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_ne
     for (uint32_t gpu = 0; gpu < s->n_idle; gpu++)
         s->idle[gpu] = gpu;
     look_at_idle(s);
-    for (uint32_t i = 1; i < s->matrix.n_rows && s->n_idle > 0; i++)
-        fill_from(s, ctx, &s->matrix.rows[(s->current + i) % s->matrix.n_rows]);
+    for (uint32_t r = gsim_matrix_row_after(&s->matrix, s->current);
+         r != s->current && s->n_idle > 0; r = gsim_matrix_row_after(&s->matrix, r))
+        fill_from(s, ctx, &s->matrix.rows[r]);
     s->matrix.has_changed = false;
     s->matrix.news.n_entered = s->matrix.news.n_left = 0;
     s->matrix.news.is_much = false;
@@ -200,6 +205,19 @@ static bool select_entered(struct state *s, const struct gsim_ctx *ctx) {
     return true;
 }
 
+/* Whether a gang of a later row may be selected: a column that was left is idle still, or a gang
+ * that has got columns has them idle. */
+static bool has_room(struct state *s, const struct gsim_ctx *ctx) {
+    const struct gsim_matrix_news *news = &s->matrix.news;
+    for (uint32_t i = 0; i < news->n_left; i++)
+        if (s->taken[news->left[i]] != s->turn)
+            return true;
+    for (uint32_t i = 0; i < news->n_entered; i++)
+        if (has_idle_columns(s, ctx, news->entered[i]))
+            return true;
+    return false;
+}
+
 /* Selects gangs of a later row that have got columns, or that had one of those that were left: all
  * others have a column that a selected gang has. */
 static void fill_left(struct state *s, const struct gsim_ctx *ctx, uint32_t r) {
@@ -218,17 +236,20 @@ static void fill_left(struct state *s, const struct gsim_ctx *ctx, uint32_t r) {
 static bool select_changed(struct state *s, const struct gsim_ctx *ctx) {
     if (!is_settled(s) || !select_entered(s, ctx))
         return false;
-    for (uint32_t i = 1; i < s->matrix.n_rows && s->is_filling; i++)
-        fill_left(s, ctx, (s->current + i) % s->matrix.n_rows);
+    bool is_filling = s->is_filling && has_room(s, ctx);
+    for (uint32_t r = gsim_matrix_row_after(&s->matrix, s->current); r != s->current && is_filling;
+         r = gsim_matrix_row_after(&s->matrix, r)) {
+        uint32_t n = s->n_selected;
+        fill_left(s, ctx, r);
+        is_filling = s->n_selected == n || has_room(s, ctx);
+    }
     s->matrix.has_changed = false;
     s->matrix.news.n_entered = s->matrix.news.n_left = 0;
     return true;
 }
 
 static void next_row(struct state *s, const struct gsim_ctx *ctx) {
-    do
-        s->current = (s->current + 1) % s->matrix.n_rows;
-    while (s->matrix.rows[s->current].gangs.first == GSIM_NO_SLOT);
+    s->current = gsim_matrix_row_after(&s->matrix, s->current);
     s->began_ns = s->placed_ns = -1;
     s->turned_ns = ctx->view->now_ns;
     select_gangs(s, ctx, true);
@@ -323,10 +344,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now = ctx->view->now_ns;
     bool has_failed = ctx->view->cluster.n_failures != s->matrix.n_failures;
     /* gangs that the slice waits for may leave the row with their columns */
-    if (has_failed && s->began_ns < 0 && s->matrix.n_used > 0 && beginning_ns(s, ctx) < 0)
+    if (has_failed && s->began_ns < 0 && s->matrix.used.n > 0 && beginning_ns(s, ctx) < 0)
         s->placed_ns = now;
     gsim_matrix_settle(&s->matrix, ctx);
-    if (s->matrix.n_used == 0) {
+    if (s->matrix.used.n == 0) {
         begin_anew(s);
         return;
     }
@@ -334,7 +355,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         s->turned_ns = now;
     if (s->began_ns < 0)
         s->began_ns = beginning_ns(s, ctx);
-    bool is_over = s->began_ns >= 0 && s->matrix.n_used > 1 && now - s->began_ns >= s->slice_ns;
+    bool is_over = s->began_ns >= 0 && s->matrix.used.n > 1 && now - s->began_ns >= s->slice_ns;
     if (is_over || s->matrix.rows[s->current].gangs.first == GSIM_NO_SLOT)
         next_row(s, ctx);
     else if (s->matrix.has_changed && !select_changed(s, ctx))
@@ -343,7 +364,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         stop_others(s, ctx, plan);
     start_selected(s, ctx, plan);
     s->is_fresh = false;
-    if (s->matrix.n_used > 1)
+    if (s->matrix.used.n > 1)
         gsim_plan_wake(plan, (s->began_ns >= 0 ? s->began_ns : now) + s->slice_ns);
 }
 

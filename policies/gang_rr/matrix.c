@@ -25,8 +25,11 @@ static bool add_row(struct gsim_matrix *s, struct gsim_ctx *ctx) {
     for (uint32_t k = 0; ok && k <= cluster->widest_node; k++)
         ok = gsim_bitset_init(&row->nodes_with[k], ctx->arena, cluster->n_nodes);
     if (!ok ||
-        !gsim_index_insert_sized(&s->room, s->n_rows, s->n_rows, 0, -(int64_t)cluster->widest_node))
+        !gsim_index_insert_sized(&s->room, s->n_rows, s->n_rows, 0,
+                                 -(int64_t)cluster->widest_node) ||
+        !gsim_index_insert(&s->used, s->n_rows, s->n_rows, 0))
         return false;
+    gsim_index_remove(&s->used, s->n_rows); /* and has the memory to come back */
     for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++)
         row->column[gpu] = GSIM_NO_SLOT;
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
@@ -121,7 +124,8 @@ static bool take_columns(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint
     gsim_matrix_own(ctx, slot)->first = s->units[0].gpu;
     row->n_free -= gpus;
     gsim_matrix_own(ctx, slot)->is_in = true;
-    s->n_used += row->gangs.first == GSIM_NO_SLOT;
+    if (row->gangs.first == GSIM_NO_SLOT)
+        (void)gsim_index_insert(&s->used, r, r, 0);
     gsim_queue_append(&row->gangs, ctx, slot);
     return true;
 }
@@ -188,7 +192,8 @@ static void leave(struct gsim_matrix *s, const struct gsim_ctx *ctx, gsim_slot s
     note_room(s, ctx, gsim_matrix_own(ctx, slot)->row);
     row->n_free += n;
     gsim_queue_remove(&row->gangs, ctx, slot);
-    s->n_used -= row->gangs.first == GSIM_NO_SLOT;
+    if (row->gangs.first == GSIM_NO_SLOT)
+        gsim_index_remove(&s->used, gsim_matrix_own(ctx, slot)->row);
     s->has_changed = true;
     gsim_matrix_own(ctx, slot)->is_in = false;
 }
@@ -246,6 +251,7 @@ void gsim_matrix_settle(struct gsim_matrix *matrix, struct gsim_ctx *ctx) {
 enum gsim_status gsim_matrix_init(struct gsim_matrix *matrix, struct gsim_ctx *ctx) {
     gsim_queue_init(&matrix->outside);
     gsim_index_init(&matrix->room, ctx->arena);
+    gsim_index_init(&matrix->used, ctx->arena);
     matrix->units = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *matrix->units);
     return matrix->units ? GSIM_OK : gsim_no_memory(ctx->log, "opening a matrix");
 }

@@ -39,7 +39,8 @@ struct gsim_matrix_news {
 /* The start of the policy's state. */
 struct gsim_matrix {
     struct gsim_matrix_row *rows;
-    uint32_t n_rows, n_used; /* used: rows with gangs */
+    uint32_t n_rows;
+    struct gsim_index used; /* rows with gangs: a trace leaves many empty behind its peak */
     struct gsim_index
         room; /* rows by number; the size is the most free columns of a node, negated */
     uint64_t n_entered;
@@ -61,6 +62,13 @@ void gsim_matrix_remove(struct gsim_matrix *matrix, const struct gsim_ctx *ctx, 
 /* To be called first in a decide: gangs that wait on failed nodes lose their columns, and gangs
  * without columns get some, where nodes that are up have any. */
 void gsim_matrix_settle(struct gsim_matrix *matrix, struct gsim_ctx *ctx);
+/* The next row with gangs behind this one, the first one behind the last; there is one. */
+static inline uint32_t gsim_matrix_row_after(const struct gsim_matrix *matrix, uint32_t r) {
+    uint32_t after = gsim_index_has(&matrix->used, r) ? gsim_index_next(&matrix->used, r)
+                                                      : gsim_index_seek(&matrix->used, r, 0);
+    return after == GSIM_NO_ID ? gsim_index_first(&matrix->used) : after;
+}
+
 /* Puts the gang's columns into matrix->units; returns their number. */
 uint32_t gsim_matrix_columns(struct gsim_matrix *matrix, const struct gsim_ctx *ctx,
                              gsim_slot slot);

@@ -11,6 +11,9 @@
 double gsim_real_log(double x);
 /* 0 below the least number that has all bits; the largest of all beyond it. */
 double gsim_real_exp(double x);
+/* In place of each number, its own: some at once, where one would wait for its own steps. */
+void gsim_real_logs(double *x, uint32_t n);
+void gsim_real_exps(double *x, uint32_t n);
 /* x >= 0. */
 double gsim_real_root(double x);
 /* digits * 2^exponent. */

@@ -73,20 +73,22 @@ static struct estimate estimate_of(const struct gsim_ctx *ctx, struct shockwave_
     return o;
 }
 
-/* That of a known job that has had no GPUs stays; one that has had some may lose what it has done,
- * where a node fails that holds it. */
-static struct estimate estimate_again(const struct gsim_ctx *ctx, struct shockwave_job *job) {
-    if (job->is_estimated && !job->is_holder)
-        return (struct estimate){job->done, 1, job->epoch_s, job->had_s, job->left_s};
+/* That of a known job that has no GPUs stays, and the logarithms that follow from it; it may lose
+ * what it has done where a node fails that holds it. */
+static void estimate_again(const struct gsim_ctx *ctx, struct shockwave_job *job) {
+    uint32_t n_failures = ctx->view->cluster.n_failures;
+    if (job->is_estimated && !job->is_holder && job->n_failures == n_failures)
+        return;
     struct estimate o = estimate_of(ctx, job);
-    job->is_estimated = job->pace > 0 && !job->is_holder && o.had_s <= 0;
-    job->done = o.done;
-    job->epoch_s = o.epoch_s;
+    job->is_estimated = job->pace > 0 && !job->is_holder;
+    job->n_failures = n_failures;
     job->had_s = o.had_s;
-    return o;
+    job->future = (struct gsim_future_job){
+        .gpus = job->gpus, .done = o.done, .all = o.all, .epoch_s = o.epoch_s, .left_s = o.left_s};
+    job->is_measured = false;
 }
 
-static double since_origin_s(const struct shockwave *s, int64_t at_ns) {
+double shockwave_since_origin_s(const struct shockwave *s, int64_t at_ns) {
     return s_of(at_ns - s->origin_ns);
 }
 
@@ -123,25 +125,19 @@ static double equal_part(const struct shockwave *s) {
 static const double clock_s = 1.0 / (double)GSIM_NS_PER_S;
 
 void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
-    double part = equal_part(s), now_s = since_origin_s(s, ctx->view->now_ns);
+    double part = equal_part(s), now_s = shockwave_since_origin_s(s, ctx->view->now_ns);
     double round_s = s_of(s->round_ns);
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
-        struct estimate o = estimate_again(ctx, job);
-        if (!s->is_counted) {
-            double submit_s = since_origin_s(s, ctx->view->jobs.submit_ns[job->slot]);
-            note_fair(s, job, submit_s + (o.had_s + o.left_s) / part);
-        }
-        double spare_s = mean_fair_s(s, job) - (now_s + s->n_rounds * round_s);
-        job->left_s = o.left_s;
-        job->weight = 1;
-        s->future.job[i] = (struct gsim_future_job){.gpus = job->gpus,
-                                                    .done = o.done,
-                                                    .all = o.all,
-                                                    .epoch_s = o.epoch_s,
-                                                    .left_s = o.left_s,
-                                                    .most_left_s = spare_s * part + clock_s,
-                                                    .weight = 1};
+        estimate_again(ctx, job);
+        if (!s->is_counted)
+            note_fair(s, job, job->submit_s + (job->had_s + job->future.left_s) / part);
+        job->mean_fair_s = mean_fair_s(s, job);
+        double spare_s = job->mean_fair_s - (now_s + s->n_rounds * round_s);
+        job->future.most_left_s = spare_s * part + clock_s;
+        job->future.weight = 1;
+        job->future.is_bound = false;
+        s->future.job[i] = &job->future;
     }
     s->is_counted = true;
 }
@@ -154,16 +150,96 @@ static double lateness(double end_s, double fair_s) {
     return ratio < (double)INT32_MAX ? (double)(int64_t)(ratio * steps + 0.5) / steps : ratio;
 }
 
+/* When the job would end with an equal part of the cluster from now on. */
+static double end_s(const struct shockwave *s, const struct shockwave_job *job) {
+    return s->plan_now_s + job->future.left_s / s->plan_part;
+}
+
+static bool is_late(const struct shockwave_job *job, double end) {
+    return job->mean_fair_s > 0 && end > job->mean_fair_s + clock_s;
+}
+
+/* A job that is almost done weighs most, so that it ends. */
+static double power_of(const struct shockwave *s, bool is_almost) {
+    const double most_power = 100;
+    return is_almost ? most_power : s->lambda;
+}
+
+static bool is_almost(const struct shockwave *s, const struct shockwave_job *job) {
+    return job->future.left_s < s_of(s->round_ns);
+}
+
+/* Weighs those of some jobs of the plan of which only a bound is known. */
+static void weigh(void *of, uint32_t from, uint32_t to) {
+    struct shockwave *s = of;
+    uint32_t n = 0;
+    for (uint32_t i = from; i < to; i++) {
+        struct shockwave_job *job = &s->job[s->active[i]];
+        if (!job->future.is_bound)
+            continue;
+        double end = end_s(s, job);
+        job->future.weight = 1;
+        if (!is_late(job, end))
+            continue;
+        s->late[n] = lateness(end, job->mean_fair_s);
+        s->late_job[n++] = job;
+    }
+    gsim_real_logs(s->late, n);
+    for (uint32_t i = 0; i < n; i++)
+        s->late[i] *= power_of(s, is_almost(s, s->late_job[i]));
+    gsim_real_exps(s->late, n);
+    for (uint32_t i = 0; i < n; i++)
+        s->late_job[i]->future.weight = s->late[i];
+}
+
+/* What no job weighs more than that is so late, of those that are almost done and of the others;
+ * 0: too late for a bound. A bound is found where it is first asked for. */
+static double most_weight(struct shockwave *s, double late, bool almost) {
+    const double pieces = SHOCKWAVE_PIECES, rounding_part = 1e-9;
+    double piece = (late - 1) * pieces;
+    if (piece >= (double)SHOCKWAVE_BOUNDS - 1)
+        return 0;
+    uint32_t at = (uint32_t)piece + 1;
+    double *most = &s->most_weight[almost][at];
+    if (*most <= 0) {
+        double log = gsim_real_log(1 + at / pieces + rounding_part);
+        *most = gsim_real_exp(power_of(s, almost) * log) * (1 + rounding_part);
+    }
+    return *most;
+}
+
+/* Whether there is a bound. */
+static bool bound(struct shockwave *s, struct shockwave_job *job) {
+    double end = end_s(s, job);
+    double most = is_late(job, end) ? most_weight(s, end / job->mean_fair_s, is_almost(s, job)) : 1;
+    if (most > 0 && !job->is_measured)
+        gsim_future_measure(&s->future, &job->future);
+    job->is_measured |= most > 0;
+    job->future.weight = most;
+    return most > 0;
+}
+
+/* Where a plan has rounds for many of its jobs, it adds up the utilities of all, and needs all
+ * weights. */
+enum { LONG = 32 };
+
 void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s) {
-    const double most_power = 100, almost_s = s_of(s->round_ns);
-    double part = equal_part(s), now_s = since_origin_s(s, ctx->view->now_ns);
+    bool is_long = s->n_active > LONG * s->planned.n;
+    s->plan_part = equal_part(s);
+    s->plan_now_s = shockwave_since_origin_s(s, ctx->view->now_ns);
+    s->future.weigh = weigh;
+    s->future.of = s;
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
-        double fair_s = mean_fair_s(s, job);
-        double end_s = now_s + job->left_s / part;
-        double power = job->left_s < almost_s ? most_power : s->lambda;
-        if (fair_s > 0 && end_s > fair_s + clock_s)
-            job->weight = gsim_real_exp(power * gsim_real_log(lateness(end_s, fair_s)));
-        s->future.job[i].weight = job->weight;
+        job->future.is_bound = true;
+        if (!is_long || bound(s, job))
+            continue;
+        weigh(s, i, i + 1);
+        job->future.is_bound = false;
     }
+    if (is_long)
+        return;
+    weigh(s, 0, s->n_active);
+    for (uint32_t i = 0; i < s->n_active; i++)
+        s->job[s->active[i]].future.is_bound = false;
 }

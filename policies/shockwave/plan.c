@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "policies/lib/real.h"
+#include "sim/base/hints.h"
 
 /* --- one job ---------------------------------------------------------------------------------- */
 
@@ -32,9 +33,25 @@ static double work_s(const struct gsim_future *f, const struct gsim_future_job *
     return given_s < most_s ? given_s : most_s;
 }
 
+static double part_done(const struct gsim_future *f, const struct gsim_future_job *job,
+                        uint32_t n) {
+    return (job->done + work_s(f, job, n) / job->epoch_s) / job->all;
+}
+
 static double utility(const struct gsim_future *f, const struct gsim_future_job *job, uint32_t n) {
-    double part = (job->done + work_s(f, job, n) / job->epoch_s) / job->all;
-    return job->weight * log_of(f, part) / ((double)f->n * f->n_rounds);
+    return job->weight * log_of(f, part_done(f, job, n)) / ((double)f->n * f->n_rounds);
+}
+
+/* The gain of a round is a difference of two rounded utilities, each of which is off by less than
+ * rounding_part of what it is. */
+static const double rounding_part = 1e-13;
+
+void gsim_future_measure(const struct gsim_future *f, struct gsim_future_job *job) {
+    double so_far = log_of(f, part_done(f, job, 0)), then = log_of(f, part_done(f, job, 1));
+    double off = rounding_part * ((so_far < 0 ? -so_far : so_far) + (then < 0 ? -then : then));
+    bool can_run = work_s(f, job, 1) > work_s(f, job, 0);
+    job->log_so_far = so_far;
+    job->most_log_gain = can_run ? (then - so_far + off) / job->gpus : 0;
 }
 
 static double left_s(const struct gsim_future *f, const struct gsim_future_job *job, uint32_t n) {
@@ -125,10 +142,61 @@ static void find_gain(const struct gsim_future *f, struct gsim_future_job *job) 
     job->gain = (job->next_utility - job->utility) / job->gpus;
 }
 
+/* What the job gains by its first round. */
+static void find_first_gain(struct gsim_future *f, struct gsim_future_job *job) {
+    job->utility = job->first_utility = utility(f, job, 0);
+    find_gain(f, job);
+    job->first_gain = job->gain;
+    job->first_next_utility = job->next_utility;
+}
+
+static GSIM_APART void find_weight(struct gsim_future *f, uint32_t i) {
+    f->weigh(f->of, i, i + 1);
+    f->job[i]->is_bound = false;
+    find_first_gain(f, f->job[i]);
+}
+
+/* Has the weight of a job that has no round under the bound under way. */
+static inline void know(struct gsim_future *f, uint32_t i) {
+    if (f->job[i]->is_bound)
+        find_weight(f, i);
+}
+
+static void know_all(struct gsim_future *f) {
+    if (f->weigh)
+        f->weigh(f->of, 0, f->n);
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (!f->job[i]->is_bound)
+            continue;
+        f->job[i]->is_bound = false;
+        find_first_gain(f, f->job[i]);
+    }
+}
+
+/* Lists the most that the job may gain by its first round. Returns how far from 0 its utility is at
+ * most. */
+static double bound_first_gain(struct gsim_future *f, uint32_t i, double factor) {
+    struct gsim_future_job *job = f->job[i];
+    double most = job->weight * job->most_log_gain * factor;
+    if (job->most_log_gain > 0)
+        f->by_gain.rank[f->by_gain.n++] = (struct gsim_future_rank){most, i};
+    return -job->weight * job->log_so_far * factor;
+}
+
+/* Lists what a job of known weight gains by its first round. Returns how far from 0 its utility
+ * is. */
+static double list_first_gain(struct gsim_future *f, uint32_t i) {
+    struct gsim_future_job *job = f->job[i];
+    find_first_gain(f, job);
+    if (job->gain > 0)
+        f->by_gain.rank[f->by_gain.n++] = (struct gsim_future_rank){job->gain, i};
+    return job->utility < 0 ? -job->utility : job->utility;
+}
+
 /* Most jobs of a long queue have no round under most bounds: what they gain by the first one is
- * found once for all of them. Returns how far from 0 their utilities are, all together. */
+ * found once for all of them. Returns how far from 0 their utilities are at most, all together. */
 static double find_first_gains(struct gsim_future *f) {
-    double sum = 0;
+    double sum = 0, factor = (1 + rounding_part) / ((double)f->n * f->n_rounds);
     f->narrowest = UINT32_MAX;
     f->n_filled = 0;
     f->has_gifts = f->are_gifts_all = false;
@@ -136,17 +204,11 @@ static double find_first_gains(struct gsim_future *f) {
     f->by_gain.n = 0;
     f->by_left.n = f->n;
     for (uint32_t i = 0; i < f->n; i++) {
-        struct gsim_future_job *job = &f->job[i];
+        struct gsim_future_job *job = f->job[i];
         job->next = job->rounds = f->apart[i] = 0;
-        job->utility = job->first_utility = utility(f, job, 0);
-        sum += job->utility < 0 ? -job->utility : job->utility;
-        find_gain(f, job);
-        job->first_gain = job->gain;
-        job->first_next_utility = job->next_utility;
+        sum += job->is_bound ? bound_first_gain(f, i, factor) : list_first_gain(f, i);
         f->narrowest = job->gpus < f->narrowest ? job->gpus : f->narrowest;
         f->by_left.rank[i] = (struct gsim_future_rank){left_s(f, job, 0), i};
-        if (job->gain > 0)
-            f->by_gain.rank[f->by_gain.n++] = (struct gsim_future_rank){job->gain, i};
     }
     pile(&f->by_gain);
     pile(&f->by_left);
@@ -155,15 +217,16 @@ static double find_first_gains(struct gsim_future *f) {
 
 /* The job gets rounds under the bound under way, or more of them. */
 static void hold(struct gsim_future *f, uint32_t i, uint32_t rounds) {
-    if (f->job[i].next == 0)
+    know(f, i);
+    if (f->job[i]->next == 0)
         f->holder[f->n_holders++] = i;
-    f->job[i].next = rounds;
+    f->job[i]->next = rounds;
 }
 
 /* No job has a round. */
 static void release(struct gsim_future *f) {
     for (uint32_t at = 0; at < f->n_holders; at++) {
-        struct gsim_future_job *job = &f->job[f->holder[at]];
+        struct gsim_future_job *job = f->job[f->holder[at]];
         job->next = 0;
         job->gain = job->first_gain;
         job->next_utility = job->first_next_utility;
@@ -178,7 +241,7 @@ static bool list_demanding(struct gsim_future *f) {
     int64_t left = (int64_t)f->n_gpus * f->n_rounds;
     f->n_demanding = 0;
     for (uint32_t i = 0; i < f->n && left >= 0; i++) {
-        struct gsim_future_job *job = &f->job[i];
+        struct gsim_future_job *job = f->job[i];
         if (left_s(f, job, 0) <= job->most_left_s)
             continue;
         uint32_t rounds = rounds_for(f, job, job->most_left_s);
@@ -192,7 +255,7 @@ static bool list_demanding(struct gsim_future *f) {
 static int64_t give_demanded(struct gsim_future *f, double most_left_s) {
     int64_t left = (int64_t)f->n_gpus * f->n_rounds;
     for (uint32_t at = 0; at < f->n_demanding; at++) {
-        struct gsim_future_job *job = &f->job[f->demanding[at]];
+        struct gsim_future_job *job = f->job[f->demanding[at]];
         hold(f, f->demanding[at], rounds_for(f, job, job->most_left_s));
         left -= (int64_t)job->next * job->gpus;
     }
@@ -200,7 +263,7 @@ static int64_t give_demanded(struct gsim_future *f, double most_left_s) {
         struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
         if (rank.value <= most_left_s)
             break;
-        struct gsim_future_job *job = &f->job[rank.job];
+        struct gsim_future_job *job = f->job[rank.job];
         uint32_t had = job->next, rounds = rounds_for(f, job, most_left_s);
         if (rounds <= had)
             continue;
@@ -214,7 +277,7 @@ static int64_t give_demanded(struct gsim_future *f, double most_left_s) {
 static void find_more_gains(struct gsim_future *f) {
     for (uint32_t at = 0; at < f->n_holders; at++) {
         uint32_t i = f->holder[at];
-        struct gsim_future_job *job = &f->job[i];
+        struct gsim_future_job *job = f->job[i];
         f->apart[i] = f->n_filled;
         job->utility = utility(f, job, job->next);
         find_gain(f, job);
@@ -225,17 +288,35 @@ static void find_more_gains(struct gsim_future *f) {
 
 /* Gives the job a round more. */
 static void give(struct gsim_future *f, uint32_t i) {
-    struct gsim_future_job *job = &f->job[i];
+    struct gsim_future_job *job = f->job[i];
     hold(f, i, job->next + 1);
     job->utility = job->next_utility;
     find_gain(f, job);
 }
 
+/* Has the first job of those that are not in order yet stand there by what it gains, not by a bound
+ * of that: a job stands behind its bound. */
+static void find_next(struct gsim_future *f) {
+    struct gsim_future_order *order = &f->by_gain;
+    while (order->n_piled > 0) {
+        struct gsim_future_rank *first = &order->rank[0];
+        know(f, first->job);
+        if (first->value <= f->job[first->job]->first_gain)
+            return;
+        first->value = f->job[first->job]->first_gain;
+        sink(order->rank, order->n_piled, 0);
+    }
+}
+
 /* The first job by gain of those without a round; false: there is none. */
 static bool next_without(struct gsim_future *f, uint32_t *nth, struct gsim_future_rank *next) {
     for (; *nth < f->by_gain.n; ++*nth) {
+        if (f->by_gain.n - f->by_gain.n_piled <= *nth)
+            find_next(f);
         *next = gsim_future_nth(&f->by_gain, *nth);
-        if (f->job[next->job].next == 0)
+        if (next->value <= 0)
+            return false;
+        if (f->job[next->job]->next == 0)
             return true;
     }
     return false;
@@ -243,7 +324,7 @@ static bool next_without(struct gsim_future *f, uint32_t *nth, struct gsim_futur
 
 /* Notes a round of the first bound. Without memory for it each bound finds its own. */
 static void note_gift(struct gsim_future *f, struct gsim_future_rank rank, bool fits) {
-    const struct gsim_future_job *job = &f->job[rank.job];
+    const struct gsim_future_job *job = f->job[rank.job];
     if (f->n_filled > 1 || !f->has_gifts || f->apart[rank.job] == f->n_filled)
         return;
     struct gsim_future_gift *gift =
@@ -275,7 +356,7 @@ static void give_others(struct gsim_future *f, int64_t left) {
             break;
         }
         struct gsim_future_rank best = is_first ? first : heap[0];
-        const struct gsim_future_job *job = &f->job[best.job];
+        const struct gsim_future_job *job = f->job[best.job];
         bool fits = job->gpus <= left;
         left -= fits ? job->gpus : 0;
         nth += is_first;
@@ -293,7 +374,7 @@ static void give_others(struct gsim_future *f, int64_t left) {
 /* The first job of the heap has its round, if it fits. Returns the rounds that are left. */
 static int64_t give_of_heap(struct gsim_future *f, int64_t left) {
     struct gsim_future_rank best = f->more[0];
-    const struct gsim_future_job *job = &f->job[best.job];
+    const struct gsim_future_job *job = f->job[best.job];
     bool fits = job->gpus <= left;
     if (fits)
         give(f, best.job);
@@ -306,7 +387,7 @@ static int64_t give_of_heap(struct gsim_future *f, int64_t left) {
  * now, and the job's gain by more is found anew. Returns the rounds that are left. */
 static int64_t give_again(struct gsim_future *f, const struct gsim_future_gift *gift,
                           int64_t left) {
-    struct gsim_future_job *job = &f->job[gift->rank.job];
+    struct gsim_future_job *job = f->job[gift->rank.job];
     bool fits = job->gpus <= left;
     if (!fits || !gift->fits)
         f->apart[gift->rank.job] = f->n_filled;
@@ -343,22 +424,23 @@ static double longest_left_s(struct gsim_future *f) {
     double longest = 0;
     for (uint32_t nth = 0; nth < f->n; nth++) {
         struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
-        longest = f->job[rank.job].next == 0 && rank.value > longest ? rank.value : longest;
-        if (f->job[rank.job].next == 0)
+        longest = f->job[rank.job]->next == 0 && rank.value > longest ? rank.value : longest;
+        if (f->job[rank.job]->next == 0)
             break;
     }
     for (uint32_t at = 0; at < f->n_holders; at++) {
-        const struct gsim_future_job *job = &f->job[f->holder[at]];
+        const struct gsim_future_job *job = f->job[f->holder[at]];
         double left = left_s(f, job, job->next);
         longest = left > longest ? left : longest;
     }
     return longest;
 }
 
-static double sum_utilities(const struct gsim_future *f) {
+static double sum_utilities(struct gsim_future *f) {
     double sum = 0;
+    know_all(f);
     for (uint32_t i = 0; i < f->n; i++)
-        sum += f->job[i].utility;
+        sum += f->job[i]->utility;
     return sum;
 }
 
@@ -366,7 +448,7 @@ static double sum_utilities(const struct gsim_future *f) {
 static double sum_gains(const struct gsim_future *f) {
     double sum = 0;
     for (uint32_t at = 0; at < f->n_holders; at++)
-        sum += f->job[f->holder[at]].utility - f->job[f->holder[at]].first_utility;
+        sum += f->job[f->holder[at]]->utility - f->job[f->holder[at]]->first_utility;
     return sum;
 }
 
@@ -374,17 +456,17 @@ static double sum_gains(const struct gsim_future *f) {
 static bool is_kept(const struct gsim_future *f) {
     bool is = f->n_kept == f->n_holders;
     for (uint32_t at = 0; at < f->n_holders && is; at++)
-        is = f->job[f->holder[at]].rounds == f->job[f->holder[at]].next;
+        is = f->job[f->holder[at]]->rounds == f->job[f->holder[at]]->next;
     return is;
 }
 
 static void keep(struct gsim_future *f) {
     for (uint32_t at = 0; at < f->n_kept; at++)
-        f->job[f->kept[at]].rounds = 0;
+        f->job[f->kept[at]]->rounds = 0;
     f->n_kept = f->n_holders;
     for (uint32_t at = 0; at < f->n_kept; at++) {
         f->kept[at] = f->holder[at];
-        f->job[f->kept[at]].rounds = f->job[f->kept[at]].next;
+        f->job[f->kept[at]]->rounds = f->job[f->kept[at]]->next;
     }
 }
 
@@ -482,7 +564,7 @@ static double longest_below(struct gsim_future *f, double most_s) {
     double longest = 0;
     for (uint32_t nth = 0; nth < f->n; nth++) {
         struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
-        const struct gsim_future_job *job = &f->job[rank.job];
+        const struct gsim_future_job *job = f->job[rank.job];
         double left = left_s(f, job, rounds_below(f, job, most_s));
         longest = left < most_s && left > longest ? left : longest;
         if (rank.value < most_s)
@@ -495,7 +577,7 @@ static double longest_below(struct gsim_future *f, double most_s) {
 static double shortest_from(struct gsim_future *f, double least_s, double shortest) {
     for (uint32_t nth = 0; nth < f->n; nth++) {
         struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
-        const struct gsim_future_job *job = &f->job[rank.job];
+        const struct gsim_future_job *job = f->job[rank.job];
         if (rank.value < least_s)
             break;
         uint32_t n = rounds_below(f, job, least_s);
@@ -537,10 +619,9 @@ bool gsim_future_plan(struct gsim_future *f, bool has_bounds) {
     f->n_demanding = f->n_holders = f->n_more = f->n_kept = 0;
     if (has_bounds && !list_demanding(f))
         return false;
-    open_logs(f);
     double far = find_first_gains(f);
     for (uint32_t i = 0; i < f->n; i++)
-        first_s = f->job[i].left_s > first_s ? f->job[i].left_s : first_s;
+        first_s = f->job[i]->left_s > first_s ? f->job[i]->left_s : first_s;
     f->slack = slack_of(f, far, first_s);
     if (!try_bound(&s, first_s, &first))
         return false;
@@ -551,9 +632,8 @@ bool gsim_future_plan(struct gsim_future *f, bool has_bounds) {
 
 double gsim_future_value(struct gsim_future *f) {
     double sum = 0, longest = 0;
-    open_logs(f);
     for (uint32_t i = 0; i < f->n; i++) {
-        const struct gsim_future_job *job = &f->job[i];
+        const struct gsim_future_job *job = f->job[i];
         double left = left_s(f, job, job->rounds);
         sum += utility(f, job, job->rounds);
         longest = left > longest ? left : longest;
@@ -563,6 +643,7 @@ double gsim_future_value(struct gsim_future *f) {
 
 bool gsim_future_open(struct gsim_future *f, struct gsim_arena *arena, uint32_t n) {
     f->arena = arena;
+    open_logs(f);
     f->job = gsim_arena_array(arena, n, sizeof *f->job);
     f->by_gain.rank = gsim_arena_array(arena, n, sizeof *f->by_gain.rank);
     f->by_left.rank = gsim_arena_array(arena, n, sizeof *f->by_left.rank);

@@ -15,7 +15,9 @@
  * by what they gain. Which of two jobs has its next round first depends on these two alone: so the
  * first bound notes in which order it gives rounds, and each further one goes through that, beside
  * a heap of the jobs of which it demands rounds. Gains tell plans apart; all utilities are added up
- * for two plans alone that rounding could confuse. */
+ * for two plans alone that rounding could confuse. In a long queue most jobs gain too little for a
+ * round whatever exactly they weigh: a bound of the weight tells that, and the weight itself is
+ * found where the bound does not. */
 #ifndef GSIM_POLICIES_SHOCKWAVE_PLAN_H
 #define GSIM_POLICIES_SHOCKWAVE_PLAN_H
 
@@ -25,16 +27,20 @@
 #include "gsim/arena.h"
 
 struct gsim_future_job {
-    uint32_t gpus;
-    double done, all; /* epochs */
-    double epoch_s; /* the mean length of the epochs so far */
     double left_s; /* the time until the job's end, as expected */
     /* the time that may be left after the plan; below 0: no plan leaves so little */
     double most_left_s;
     double weight; /* of its utility */
+    /* with is_bound, by gsim_future_measure: the logarithm of its progress; no less than what a
+     * round adds to that, by GPU, or 0 where it cannot have one */
+    double log_so_far, most_log_gain;
+    uint32_t gpus;
     uint32_t rounds; /* the answer */
     uint32_t next; /* work of the search: rounds of the bound under way */
-    double utility, next_utility; /* with these rounds; with one more */
+    bool is_bound; /* its weight is no more than that, and is asked for where it matters */
+    double done, all; /* epochs */
+    double epoch_s; /* the mean length of the epochs so far */
+    double utility, next_utility; /* work of the search: with these rounds; with one more */
     double gain; /* the gain of one more round, by GPU; below 0: the job cannot have one */
     double first_utility, first_next_utility, first_gain; /* without a round */
 };
@@ -62,11 +68,14 @@ struct gsim_future_order {
 enum { GSIM_FUTURE_PIECES = 5 }; /* straight pieces of the logarithm */
 
 struct gsim_future {
-    struct gsim_future_job *job;
+    struct gsim_future_job **job;
     uint32_t n;
     uint32_t n_gpus, n_rounds;
     double round_s;
     double price; /* what a second of the longest time left costs */
+    /* where there are bounds: has the weights of these of the jobs from one on that have bounds */
+    void (*weigh)(void *of, uint32_t from, uint32_t to);
+    void *of;
     /* found: */
     uint32_t *kept, n_kept; /* the jobs that have rounds */
     struct gsim_future_order by_left; /* the time that each job has left without a round */
@@ -91,6 +100,8 @@ struct gsim_future {
 
 /* Makes room for plans of n_jobs at most. false: no memory. */
 bool gsim_future_open(struct gsim_future *future, struct gsim_arena *arena, uint32_t n_jobs);
+/* Fills in the logarithms of a job. */
+void gsim_future_measure(const struct gsim_future *future, struct gsim_future_job *job);
 /* false: no plan keeps what jobs may have left; has_bounds false: they are not looked at. */
 bool gsim_future_plan(struct gsim_future *future, bool has_bounds);
 /* The value of the rounds that the jobs have. */

@@ -65,7 +65,10 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     if (s->n_active == 0)
         s->origin_ns = ctx->view->jobs.submit_ns[slot];
     s->job[number] = (struct shockwave_job){
-        .slot = slot, .gpus = ctx->view->jobs.gpus[slot], .came = s->n_came++};
+        .slot = slot,
+        .gpus = ctx->view->jobs.gpus[slot],
+        .submit_s = shockwave_since_origin_s(s, ctx->view->jobs.submit_ns[slot]),
+        .came = s->n_came++};
     s->active[s->n_active++] = number;
     s->is_due = true;
     s->is_counted = false;
@@ -99,7 +102,8 @@ static void take_rounds(struct shockwave *s) {
     for (uint32_t i = 0; i < s->future.n_kept; i++) {
         uint32_t nth = s->future.kept[i];
         add(&s->planned, s->active[nth]);
-        s->job[s->active[nth]].rounds_left = s->future.job[nth].rounds;
+        s->job[s->active[nth]].rounds_left = s->future.job[nth]->rounds;
+        s->job[s->active[nth]].weight = s->future.job[nth]->weight;
     }
 }
 
@@ -312,7 +316,9 @@ static bool open_tables(struct gsim_ctx *ctx, struct shockwave *s) {
     s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
     s->merged = gsim_arena_array(ctx->arena, n, sizeof *s->merged);
     s->turn = gsim_arena_array(ctx->arena, n, sizeof *s->turn);
-    return is_there && s->job && s->active && s->merged && s->turn;
+    s->late = gsim_arena_array(ctx->arena, n, sizeof *s->late);
+    s->late_job = gsim_arena_array(ctx->arena, n, sizeof(struct shockwave_job *));
+    return is_there && s->late && s->late_job && s->job && s->active && s->merged && s->turn;
 }
 
 static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {

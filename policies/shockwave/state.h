@@ -11,21 +11,24 @@
 struct shockwave_job {
     gsim_slot slot;
     uint32_t gpus;
+    /* Times at which it would end with an equal part of the cluster: as found last, the sum of
+     * those before, each times the rounds for which it held, and their mean. */
+    double fair_s, fair_sum, mean_fair_s;
+    uint64_t first_round, last_round;
+    double submit_s; /* since the origin */
+    double had_s; /* how long it has run */
+    /* of a known job that has no GPUs, the estimates stay until a node fails */
+    uint32_t n_failures; /* of nodes by then */
+    bool is_estimated, is_measured;
+    bool is_holder;
+    bool has_fair;
+    bool has_ended;
+    struct gsim_future_job future; /* what a plan asks of it, and its weight there */
     uint32_t rounds_left; /* of the plan */
-    double weight, left_s; /* of the plan */
-    /* of a known job that has had no GPUs: these estimates stay */
-    double done, epoch_s, had_s;
-    bool is_estimated;
+    double weight; /* of the plan that it is in */
     double pace; /* its speed, of that in the trace, where that stays; 0: not known */
     uint64_t came; /* among all that have come */
-    bool has_ended;
     bool is_chosen, was_chosen; /* the job runs in this round; it ran in the last one */
-    bool is_holder;
-    /* Times at which it would end with an equal part of the cluster: as found last, and the sum of
-     * those before, each times the rounds for which it held. */
-    double fair_s, fair_sum;
-    uint64_t first_round, last_round;
-    bool has_fair;
 };
 
 /* Some of all jobs, by number. */
@@ -39,6 +42,8 @@ struct shockwave_turn {
     uint32_t number;
     bool must; /* the job needs every round that is left of the plan */
 };
+
+enum { SHOCKWAVE_PIECES = 256, SHOCKWAVE_BOUNDS = 8 * SHOCKWAVE_PIECES };
 
 struct shockwave {
     struct shockwave_job *job;
@@ -63,12 +68,18 @@ struct shockwave {
     /* rounds that a plan reaches; rounds after which a plan is made anew */
     uint32_t n_rounds, most_rounds;
     uint32_t lambda;
+    double plan_now_s, plan_part; /* since the origin; an equal part of the cluster */
+    /* by whether a job is almost done, and lateness in pieces beyond 1 */
+    double most_weight[2][SHOCKWAVE_BOUNDS];
+    double *late; /* scratch: how late jobs are, and these jobs */
+    struct shockwave_job **late_job;
     enum gsim_rule rule;
     struct gsim_preemption way;
     bool is_due; /* jobs came or ended since the last plan */
     bool is_counted; /* the fair ends take these jobs into account already */
 };
 
+double shockwave_since_origin_s(const struct shockwave *s, int64_t at_ns);
 /* estimate.c: fills in what the plan asks of each active job, in their order. */
 void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s);
 /* Weighs jobs that will end late by how late they are. */

@@ -36,7 +36,7 @@ struct job {
     uint32_t gpus, has; /* that it asks for; of the lease under way */
     double crowd; /* the sum of jobs over time at its arrival */
     bool keeps_pace; /* those found for it stay */
-    double *pace, *log_value; /* by GPUs, 0 to `gpus` */
+    double *pace; /* by GPUs, 0 to `gpus` */
     uint64_t came; /* among all that have come */
     /* It has had a lease in the last auction, or since one before: it is in the row of leases. Jobs
      * that are not there stand in the line. */
@@ -45,17 +45,23 @@ struct job {
     int64_t until_ns; /* of its lease */
 };
 
-/* A job that waits, or has a lease that has run out: its place among the others, and what it takes
- * to find that again at a later time. All of it stays while the job waits. */
-struct behind {
+/* A job that waits, or has a lease that has run out: its place among the others. */
+struct place {
     double rho;
     uint64_t came;
     uint32_t number; /* in the trace; NO_JOB: it has left the line */
-    uint32_t gpus, gets;
-    bool runs, ends_in_lease; /* with all GPUs that it asks for */
+    uint32_t gets;
+    bool runs;
+};
+
+/* What it takes to find that again at a later time. All of it stays while the job waits. */
+struct behind {
+    uint64_t came;
     int64_t submit_ns;
     double crowd, alone_s;
     double left_s, rest_s; /* of its work; of the time for that, beyond a lease if there is more */
+    uint32_t gpus;
+    bool ends_in_lease; /* with all GPUs that it asks for */
 };
 
 struct state {
@@ -65,7 +71,8 @@ struct state {
     bool is_one_type; /* all GPUs are */
     /* Jobs that may bid: `n_ranked` as the last auction ranked them, then newcomers. Of the first,
      * n_waiting have not left, and all note the end that a lease of that auction has. */
-    struct behind *line;
+    struct place *line;
+    struct behind *behind; /* by number in the trace, of jobs in the line */
     uint32_t n_line, n_ranked, n_waiting;
     int64_t noted_ns;
     /* The row of leases: the first to end comes first, since all are of one length. */
@@ -75,6 +82,8 @@ struct state {
     uint32_t n_bidders;
     uint32_t *few; /* scratch: places in line of jobs that may get a GPU more; that have some */
     struct gsim_bidder *bidder;
+    double *log_value; /* scratch: of each bidder, by GPUs */
+    size_t room_values;
     struct gsim_random random;
     double crowd; /* jobs over time so far, in s */
     int64_t crowd_ns; /* until when it is counted */
@@ -125,7 +134,7 @@ static void join_row(struct state *s, uint32_t number) {
 }
 
 static void join_line(struct state *s, uint32_t number, bool runs) {
-    s->line[s->n_line++] = (struct behind){.number = number, .runs = runs};
+    s->line[s->n_line++] = (struct place){.number = number, .runs = runs};
 }
 
 static void leave_line(struct state *s, uint32_t at) {
@@ -192,19 +201,15 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *s = own(ctx);
     uint32_t number = ctx->view->jobs.index[slot], gpus = ctx->view->jobs.gpus[slot];
     struct job *job = &s->job[number];
-    double *lists = job->pace;
+    double *pace = job->pace;
     count_crowd(ctx, s);
-    if (!lists)
-        lists = gsim_arena_array(ctx->arena, 2 * ((size_t)gpus + 1), sizeof *lists);
-    if (!lists) {
+    if (!pace)
+        pace = gsim_arena_array(ctx->arena, (size_t)gpus + 1, sizeof *pace);
+    if (!pace) {
         gsim_common_no_memory(ctx);
         return;
     }
-    *job = (struct job){.slot = slot,
-                        .gpus = gpus,
-                        .crowd = s->crowd,
-                        .pace = lists,
-                        .log_value = lists + gpus + 1};
+    *job = (struct job){.slot = slot, .gpus = gpus, .crowd = s->crowd, .pace = pace};
     job->came = s->n_came++;
     s->n_active++;
     if (s->n_line == ctx->view->trace->n_jobs)
@@ -243,8 +248,9 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- how far jobs are behind ------------------------------------------------------------------ */
 
-static void describe(const struct gsim_ctx *ctx, const struct state *s, struct behind *at) {
-    struct job *job = &s->job[at->number];
+static void describe(const struct gsim_ctx *ctx, const struct state *s, uint32_t number) {
+    struct job *job = &s->job[number];
+    struct behind *at = &s->behind[number];
     learn_paces(ctx, job);
     int64_t all_ns = ctx->view->jobs.service_ns[job->slot];
     double pace = job->pace[job->gpus], lease_s = s_of(s->lease_ns);
@@ -275,22 +281,25 @@ static double rho(const struct gsim_ctx *ctx, const struct state *s, const struc
     return shared_s / fair_s(ctx, s, at, age_s);
 }
 
-/* The job's bid for each number of GPUs that it may get of the pool: with that many for a lease,
- * and all that it asks for from then on. */
-static void value(const struct gsim_ctx *ctx, const struct state *s, const struct behind *at,
-                  uint32_t pool) {
+/* The job's rho for each number of GPUs that it may get of the pool: with that many for a lease,
+ * and all that it asks for from then on. Returns how many numbers these are. */
+static uint32_t value(const struct gsim_ctx *ctx, const struct state *s, uint32_t number,
+                      uint32_t pool, double *rhos) {
     const double least_s = 1e-9;
-    const struct job *job = &s->job[at->number];
+    const struct job *job = &s->job[number];
+    const struct behind *at = &s->behind[number];
     double age_s = s_of(ctx->view->now_ns - at->submit_ns), lease_s = s_of(s->lease_ns);
     double fair = fair_s(ctx, s, at, age_s);
     double full = job->pace[job->gpus] > 0 ? job->pace[job->gpus] : 1;
-    for (uint32_t k = 0; k <= job->gpus && k <= pool; k++) {
+    uint32_t most = job->gpus < pool ? job->gpus : pool;
+    for (uint32_t k = 0; k <= most; k++) {
         double pace = job->pace[k];
         double shared = at->left_s <= lease_s * pace && pace > 0
                             ? age_s + at->left_s / pace
                             : age_s + lease_s + (at->left_s - lease_s * pace) / full;
-        job->log_value[k] = -gsim_real_log((shared > least_s ? shared : least_s) / fair);
+        rhos[k] = (shared > least_s ? shared : least_s) / fair;
     }
+    return most + 1;
 }
 
 /* --- an auction ------------------------------------------------------------------------------- */
@@ -323,7 +332,7 @@ static void open_jobs(const struct gsim_ctx *ctx, struct state *s) {
 }
 
 static int by_rho(const void *left, const void *right) {
-    const struct behind *a = left, *b = right;
+    const struct place *a = left, *b = right;
     if (a->rho > b->rho || a->rho < b->rho)
         return a->rho > b->rho ? -1 : 1;
     return a->came < b->came ? -1 : 1;
@@ -337,7 +346,7 @@ static void sort_line(struct state *s) {
     for (uint32_t i = 1; i < s->n_line && n_passed <= most_passed; i++) {
         if (by_rho(&s->line[i - 1], &s->line[i]) < 0)
             continue;
-        struct behind one = s->line[i];
+        struct place one = s->line[i];
         uint32_t at = i;
         for (; at > 0 && n_passed <= most_passed && by_rho(&one, &s->line[at - 1]) < 0; at--) {
             s->line[at] = s->line[at - 1];
@@ -355,9 +364,11 @@ static void rank_line(const struct gsim_ctx *ctx, struct state *s) {
     double lease_s = s_of(s->lease_ns);
     s->n_failures = ctx->view->cluster.n_failures;
     for (uint32_t i = is_anew ? 0 : s->n_ranked; i < s->n_line; i++)
-        describe(ctx, s, &s->line[i]);
+        describe(ctx, s, s->line[i].number);
     for (uint32_t i = 0; i < s->n_line; i++) {
-        s->line[i].rho = rho(ctx, s, &s->line[i], lease_s);
+        const struct behind *at = &s->behind[s->line[i].number];
+        s->line[i].came = at->came;
+        s->line[i].rho = rho(ctx, s, at, lease_s);
         s->line[i].gets = 0;
     }
     sort_line(s);
@@ -378,17 +389,37 @@ static uint32_t keep(struct state *s, const struct gsim_bidder *bidder) {
     return whole < bidder->won ? whole : bidder->won;
 }
 
+/* Each bidder says what it would have of the pool. false: no memory. */
+static bool bid(struct gsim_ctx *ctx, struct state *s, uint32_t pool) {
+    uint32_t n_values = 0;
+    size_t most = 0;
+    for (uint32_t i = 0; i < s->n_bidders; i++)
+        most += s->behind[s->line[i].number].gpus + (size_t)1;
+    if (most > s->room_values) {
+        double *values = gsim_arena_grow_raw(ctx->arena, s->log_value, 2 * most * sizeof *values);
+        if (!values)
+            return false;
+        s->log_value = values;
+        s->room_values = 2 * most;
+    }
+    for (uint32_t i = 0; i < s->n_bidders; i++) {
+        uint32_t number = s->line[i].number;
+        s->bidder[i] = (struct gsim_bidder){.most = s->behind[number].gpus,
+                                            .log_value = s->log_value + n_values};
+        n_values += value(ctx, s, number, pool, s->log_value + n_values);
+    }
+    gsim_real_logs(s->log_value, n_values);
+    for (uint32_t i = 0; i < n_values; i++) /* a bid is 1 / rho */
+        s->log_value[i] = -s->log_value[i];
+    return true;
+}
+
 /* Returns the GPUs that the bidders leave. */
 static uint32_t sell(struct gsim_ctx *ctx, struct state *s, uint32_t pool) {
     uint32_t n = (uint32_t)((1 - s->fairness) * s->n_active + 1 - 1e-9);
     n = n < 1 ? 1 : n > s->n_line ? s->n_line : n;
     s->n_bidders = n;
-    for (uint32_t i = 0; i < n; i++) {
-        value(ctx, s, &s->line[i], pool);
-        s->bidder[i] = (struct gsim_bidder){.most = s->line[i].gpus,
-                                            .log_value = s->job[s->line[i].number].log_value};
-    }
-    if (!gsim_auction(s->bidder, n, pool, ctx->arena)) {
+    if (!bid(ctx, s, pool) || !gsim_auction(s->bidder, n, pool, ctx->arena)) {
         gsim_common_no_memory(ctx);
         return 0;
     }
@@ -402,13 +433,13 @@ static uint32_t sell(struct gsim_ctx *ctx, struct state *s, uint32_t pool) {
 static void give_rest(struct state *s, uint32_t pool, bool to_bidders) {
     uint32_t n = 0, end = to_bidders ? s->n_bidders : s->n_line;
     for (uint32_t i = to_bidders ? 0 : s->n_bidders; pool > 0 && i < end; i++)
-        if (s->line[i].gets < s->line[i].gpus)
+        if (s->line[i].gets < s->behind[s->line[i].number].gpus)
             s->few[n++] = i;
     for (; pool > 0 && n > 0; pool--) {
         uint32_t lot = (uint32_t)gsim_random_below(&s->random, n);
-        struct behind *at = &s->line[s->few[lot]];
+        struct place *at = &s->line[s->few[lot]];
         at->gets++;
-        if (at->gets == at->gpus)
+        if (at->gets == s->behind[at->number].gpus)
             memmove(s->few + lot, s->few + lot + 1, (--n - lot) * sizeof *s->few);
     }
     if (pool > 0 && !to_bidders)
@@ -458,7 +489,7 @@ static void note_lease(struct state *s, uint32_t at) {
  * ask for. The GPUs would be idle for the lease, and the next auction could end as this one did. */
 static void take_what_fits(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s) {
     for (uint32_t i = 0; i < s->n_line; i++) {
-        const struct behind *at = &s->line[i];
+        const struct place *at = &s->line[i];
         if (at->number == NO_JOB) /* it stops */
             continue;
         struct job *job = &s->job[at->number];
@@ -473,7 +504,7 @@ static void take_what_fits(struct gsim_ctx *ctx, struct gsim_plan *plan, struct 
 static uint32_t list_few(struct state *s) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->n_line; i++) {
-        struct behind *at = &s->line[i];
+        struct place *at = &s->line[i];
         if (at->gets > 0)
             at->gets = runs_on(&s->job[at->number], at->gets);
         if (at->gets > 0 || at->runs)
@@ -487,7 +518,7 @@ static void lease(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s)
     uint32_t n = list_few(s);
     for (int pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < n; i++) {
-            const struct behind *at = &s->line[s->few[i]];
+            const struct place *at = &s->line[s->few[i]];
             struct job *job = &s->job[at->number];
             if (at->runs && pass == (at->gets < job->has ? 0 : 1))
                 change(ctx, plan, s, job, at->gets);
@@ -553,10 +584,11 @@ static enum gsim_status open_themis(struct gsim_ctx *ctx) {
     s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
     s->first = s->last = NO_JOB;
     s->line = gsim_arena_array(ctx->arena, n, sizeof *s->line);
+    s->behind = gsim_arena_array(ctx->arena, n, sizeof *s->behind);
     s->back = gsim_arena_array(ctx->arena, n, sizeof *s->back);
     s->few = gsim_arena_array(ctx->arena, n, sizeof *s->few);
     s->bidder = gsim_arena_array(ctx->arena, n, sizeof *s->bidder);
-    return s->job && s->line && s->back && s->few && s->bidder
+    return s->job && s->line && s->behind && s->back && s->few && s->bidder
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening themis");
 }

@@ -14,6 +14,8 @@ enum { MOST_JOBS = 4, N_PROBLEMS = 4000 };
 
 struct problem {
     struct gsim_future future;
+    struct gsim_future_job job[MOST_JOBS];
+    double weight[MOST_JOBS];
     struct gsim_arena *arena;
 };
 
@@ -37,7 +39,8 @@ static void draw(struct problem *p, struct gsim_random *random, uint32_t widest)
         double all = 1 + (double)gsim_random_below(random, 9),
                done = between(random, 0, all * 0.99);
         double epoch_s = between(random, 10, 200);
-        p->future.job[i] =
+        p->future.job[i] = &p->job[i];
+        p->job[i] =
             (struct gsim_future_job){.gpus = 1 + (uint32_t)gsim_random_below(random, widest),
                                      .done = done,
                                      .all = all,
@@ -52,7 +55,7 @@ static void draw(struct problem *p, struct gsim_random *random, uint32_t widest)
 static bool is_allowed(const struct gsim_future *f, bool has_bounds) {
     uint64_t used = 0;
     for (uint32_t i = 0; i < f->n; i++) {
-        const struct gsim_future_job *job = &f->job[i];
+        const struct gsim_future_job *job = f->job[i];
         double work_s = job->rounds * f->round_s, all_s = (job->all - job->done) * job->epoch_s;
         double left_s = job->left_s - (work_s < all_s ? work_s : all_s);
         used += (uint64_t)job->rounds * job->gpus;
@@ -65,9 +68,9 @@ static bool is_allowed(const struct gsim_future *f, bool has_bounds) {
 /* The next choice of rounds; false: that was the last. */
 static bool step(struct gsim_future *f) {
     for (uint32_t i = 0; i < f->n; i++) {
-        if (f->job[i].rounds++ < f->n_rounds)
+        if (f->job[i]->rounds++ < f->n_rounds)
             return true;
-        f->job[i].rounds = 0;
+        f->job[i]->rounds = 0;
     }
     return false;
 }
@@ -77,13 +80,13 @@ static double largest_gain(struct gsim_future *f) {
     double price = f->price, largest = 0;
     f->price = 0;
     for (uint32_t i = 0; i < f->n; i++)
-        f->job[i].rounds = 0;
+        f->job[i]->rounds = 0;
     double before = gsim_future_value(f);
     for (uint32_t i = 0; i < f->n; i++) {
-        f->job[i].rounds = 1;
+        f->job[i]->rounds = 1;
         double gain = gsim_future_value(f) - before;
         largest = gain > largest ? gain : largest;
-        f->job[i].rounds = 0;
+        f->job[i]->rounds = 0;
     }
     f->price = price;
     return largest;
@@ -92,7 +95,7 @@ static double largest_gain(struct gsim_future *f) {
 static bool find_best(struct gsim_future *f, bool has_bounds, double *best) {
     bool has_any = false;
     for (uint32_t i = 0; i < f->n; i++)
-        f->job[i].rounds = 0;
+        f->job[i]->rounds = 0;
     do {
         if (!is_allowed(f, has_bounds))
             continue;
@@ -149,10 +152,44 @@ static void test_gangs_of_unlike_sizes(void **state) {
     gsim_arena_free(p.arena);
 }
 
+static void weigh(void *of, uint32_t from, uint32_t to) {
+    struct problem *p = of;
+    for (uint32_t i = from; i < to; i++)
+        if (p->job[i].is_bound)
+            p->job[i].weight = p->weight[i];
+}
+
+/* Bounds of weights give the plan that the weights give. Some are no larger than these, where the
+ * order of jobs that gain as much as each other hangs on the last bit. */
+static void test_bounds_of_weights(void **state) {
+    struct problem p = {.future = {.weigh = weigh, .of = &p}};
+    struct gsim_random random;
+    (void)state;
+    open_problem(&p);
+    gsim_random_seed(&random, 3, 0, "plans");
+    for (int i = 0; i < N_PROBLEMS; i++) {
+        uint32_t rounds[MOST_JOBS];
+        draw(&p, &random, 1 + (uint32_t)i % 3);
+        bool has_bounds = i % 2 == 0, is_met = gsim_future_plan(&p.future, has_bounds);
+        for (uint32_t j = 0; j < p.future.n; j++) {
+            rounds[j] = p.job[j].rounds;
+            p.weight[j] = p.job[j].weight;
+            p.job[j].weight *= gsim_random_below(&random, 2) ? between(&random, 1, 3) : 1;
+            p.job[j].is_bound = true;
+            gsim_future_measure(&p.future, &p.job[j]);
+        }
+        assert_int_equal(gsim_future_plan(&p.future, has_bounds), is_met);
+        for (uint32_t j = 0; j < p.future.n && is_met; j++)
+            assert_int_equal(p.job[j].rounds, rounds[j]);
+    }
+    gsim_arena_free(p.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gangs_of_one_size),
         cmocka_unit_test(test_gangs_of_unlike_sizes),
+        cmocka_unit_test(test_bounds_of_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
