@@ -24,7 +24,8 @@ static void arrive(struct gsim_ctx *ctx, gsim_slot slot) {
     adaptdl_arrive(ctx, slot);
     if (!adaptdl->has_lines)
         return;
-    (void)gsim_one_type(ctx, slot, alike);
+    if (!gsim_one_type(ctx, slot, alike) || !gsim_runs_somewhere(ctx, slot, alike.gpus))
+        return;
     if (!adaptdl_tiresias_arrive(ctx, adaptdl, ctx->view->jobs.index[slot]) &&
         ctx->status == GSIM_OK)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");

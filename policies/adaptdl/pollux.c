@@ -65,8 +65,9 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     own(ctx)->n_to_come--;
     if (!pollux_learn_begin(&own(ctx)->jobs, ctx, number, slot))
         fail(ctx);
-    else
-        (void)gsim_one_type_up_to(ctx, slot, most_ever(own(ctx), number));
+    else if (gsim_one_type_up_to(ctx, slot, most_ever(own(ctx), number)) &&
+             !own(ctx)->jobs.job[number].is_learner)
+        (void)gsim_runs_somewhere(ctx, slot, own(ctx)->adaptdl.job[number].gpus);
 }
 
 static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {

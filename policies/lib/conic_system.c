@@ -7,23 +7,28 @@
 
 #include "policies/lib/conic_work.h"
 
-static double magnitude(double value) {
-    return value < 0 ? -value : value;
-}
-
 static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
+/* Signs of errors follow no rule: a branch on them would be foreseen half of the time. */
+static double magnitude(double value) {
+    return larger(value, -value);
+}
+
 /* Of any order the largest is one number: four at a time, none of which waits for the last. */
 static double largest(const double *value, uint32_t n) {
-    double most[4] = {0};
+    double most[4] = {0}, least[4] = {0};
     uint32_t k = 0;
     for (; k + 4 <= n; k += 4)
-        for (uint32_t i = 0; i < 4; i++)
-            most[i] = larger(magnitude(value[k + i]), most[i]);
+        for (uint32_t i = 0; i < 4; i++) {
+            most[i] = larger(value[k + i], most[i]);
+            least[i] = value[k + i] < least[i] ? value[k + i] : least[i];
+        }
     for (; k < n; k++)
         most[0] = larger(magnitude(value[k]), most[0]);
+    for (uint32_t i = 0; i < 4; i++)
+        most[i] = larger(-least[i], most[i]);
     return larger(larger(most[0], most[1]), larger(most[2], most[3]));
 }
 
@@ -83,6 +88,19 @@ bool gsim_conic_shape(struct gsim_conic *p) {
     return gsim_skyline_shape(&w->matrix);
 }
 
+/* Adds what the entry of a number leaves to its line, with each one up to it. */
+static void add_products(struct gsim_skyline *matrix, const uint32_t *line, const double *entry,
+                         uint32_t number, double scaled) {
+    uint32_t own = line[number];
+    double *cell = gsim_skyline_line(matrix, own);
+    for (uint32_t k = 0; k < number; k++)
+        if (line[k] < own)
+            cell[line[k]] += scaled * entry[k];
+        else
+            gsim_skyline_add(matrix, own, line[k], scaled * entry[k]);
+    matrix->diagonal[own] += scaled * entry[number];
+}
+
 /* What a column with its bound leaves to the rows, and a free column's own line. */
 static void add_column(struct gsim_conic *p, uint32_t column) {
     struct gsim_conic_work *w = p->work;
@@ -98,11 +116,8 @@ static void add_column(struct gsim_conic *p, uint32_t column) {
     w->part[column] = g / (w->ratio[column] + GSIM_CONIC_DELTA);
     w->weight[column] = GSIM_CONIC_DELTA + g * w->part[column];
     by = w->column_count[column] / w->weight[column];
-    for (uint32_t e = from; e < to; e++) {
-        double scaled = by * w->entry[e];
-        for (uint32_t k = from; k <= e; k++)
-            gsim_skyline_add(&w->matrix, w->entry_line[e], w->entry_line[k], scaled * w->entry[k]);
-    }
+    for (uint32_t e = from; e < to; e++)
+        add_products(&w->matrix, w->entry_line + from, w->entry + from, e - from, by * w->entry[e]);
 }
 
 /* The last side of a cone has the other sign, as in ECOS. */
@@ -159,24 +174,86 @@ static void set_right(struct gsim_conic *p, const double *right_x, const double 
     }
 }
 
-static void solve_once(struct gsim_conic *p, const double *right_x, const double *right_side,
-                       double *x, double *worth) {
+/* The right sides of a system, and the place of its solution. */
+struct task {
+    const double *right_x, *right_side;
+    double *x, *worth;
+};
+
+/* What the solved system leaves a column with a bound, or makes of a free one. */
+static double left_to(const struct gsim_conic_work *w, uint32_t c) {
+    if (!has_bound(w, c))
+        return -w->system[w->line_of[c]];
+    double value = w->column_right[c];
+    for (uint32_t e = w->start[c]; e < w->start[c + 1]; e++)
+        value -= w->entry[e] * w->system[w->entry_line[e]];
+    return value;
+}
+
+static void settle_column(const struct gsim_conic_work *w, const struct task *task, uint32_t c,
+                          double value, bool is_fix) {
+    double x = value, worth = 0, right_side = is_fix ? w->side_error[c] : task->right_side[c];
+    if (has_bound(w, c)) {
+        x = value / w->weight[c];
+        worth = -(w->bound_entry[c] * x + right_side) / (w->ratio[c] + GSIM_CONIC_DELTA);
+    }
+    if (is_fix) {
+        w->x_fix[c] = x;
+        w->worth_fix[c] = worth;
+    }
+    task->x[c] = is_fix ? task->x[c] + x : x;
+    task->worth[c] = is_fix ? task->worth[c] + worth : worth;
+}
+
+/* By how much a column's equations are off; what it takes from the lines is added to theirs.
+ * Returns the largest error so far. */
+static double find_column_error(const struct gsim_conic *p, const struct task *task, uint32_t c,
+                                double most) {
+    const struct gsim_conic_work *w = p->work;
+    const double *line = task->worth + p->n_columns;
+    double *off = w->side_error + p->n_columns, x = task->x[c], worth = task->worth[c];
+    double all = x * w->column_count[c], sum = -w->bound_entry[c] * worth, side = 0;
+    for (uint32_t e = w->start[c]; e < w->start[c + 1]; e++) {
+        sum += w->entry[e] * line[w->entry_line[e]];
+        off[w->entry_line[e]] += all * w->entry[e];
+    }
+    sum = task->right_x[c] - GSIM_CONIC_DELTA * x - sum;
+    if (w->kind[c] == GSIM_CONIC_ROW)
+        side =
+            task->right_side[c] - -w->bound_entry[c] * x + (w->ratio[c] + GSIM_CONIC_DELTA) * worth;
+    w->x_error[c] = sum;
+    w->side_error[c] = side;
+    return larger(magnitude(side), larger(magnitude(sum), most));
+}
+
+/* The solution by column, and its error. Entries are read once from far memory: a few columns at a
+ * time, step by step, so that divisions do not wait for those of the column before. is_fix: the
+ * system was that of the errors, and what it says is added. Lines come first. */
+static double settle_columns(struct gsim_conic *p, const struct task *task, bool is_fix) {
+    enum { FEW = 32 };
     struct gsim_conic_work *w = p->work;
-    set_right(p, right_x, right_side);
-    gsim_skyline_solve(&w->matrix, w->system);
-    for (uint32_t i = 0; i < p->n_lines; i++)
-        worth[gsim_conic_line_side(p, i)] = w->is_free[i] ? 0 : w->system[i];
-    for (uint32_t c = 0; c < p->n_columns; c++) {
-        if (!has_bound(w, c)) {
-            x[c] = -w->system[w->line_of[c]];
-            worth[c] = 0;
-            continue;
-        }
-        double value = w->column_right[c];
-        for (uint32_t e = w->start[c]; e < w->start[c + 1]; e++)
-            value -= w->entry[e] * w->system[w->entry_line[e]];
-        x[c] = value / w->weight[c];
-        worth[c] = -(w->bound_entry[c] * x[c] + right_side[c]) / (w->ratio[c] + GSIM_CONIC_DELTA);
+    double most = 0, value[FEW];
+    memset(w->side_error + p->n_columns, 0, p->n_lines * sizeof *w->side_error);
+    for (uint32_t from = 0, to; from < p->n_columns; from = to) {
+        to = p->n_columns - from > FEW ? from + FEW : p->n_columns;
+        for (uint32_t c = from; c < to; c++)
+            value[c - from] = left_to(w, c);
+        for (uint32_t c = from; c < to; c++)
+            settle_column(w, task, c, value[c - from], is_fix);
+        for (uint32_t c = from; c < to; c++)
+            most = find_column_error(p, task, c, most);
+    }
+    return most;
+}
+
+static void settle_lines(struct gsim_conic *p, const struct task *task, bool is_fix) {
+    struct gsim_conic_work *w = p->work;
+    for (uint32_t i = 0; i < p->n_lines; i++) {
+        uint32_t side = gsim_conic_line_side(p, i);
+        double worth = w->is_free[i] ? 0 : w->system[i];
+        if (is_fix)
+            w->worth_fix[side] = worth;
+        task->worth[side] = is_fix ? task->worth[side] + worth : worth;
     }
 }
 
@@ -192,27 +269,36 @@ static void add_cone_errors(struct gsim_conic *p, const double *worth) {
     }
 }
 
-/* By how much the equations are off; returns the largest. */
-static double find_errors(struct gsim_conic *p, const double *right_x, const double *right_side,
-                          const double *x, const double *worth) {
+/* By how much the equations of the lines are off, of which columns have taken their parts. */
+static void find_line_errors(struct gsim_conic *p, const struct task *task) {
     struct gsim_conic_work *w = p->work;
-    gsim_conic_times_worth(p, worth, w->x_error);
-    for (uint32_t c = 0; c < p->n_columns; c++)
-        w->x_error[c] = right_x[c] - GSIM_CONIC_DELTA * x[c] - w->x_error[c];
-    gsim_conic_times_x(p, x, w->side_error);
-    for (uint32_t i = 0; i < w->n_sides; i++) {
+    for (uint32_t i = p->n_columns; i < w->n_sides; i++) {
         double taken =
-            w->kind[i] == GSIM_CONIC_ROW ? (w->ratio[i] + GSIM_CONIC_DELTA) * worth[i] : 0;
-        w->side_error[i] =
-            w->kind[i] == GSIM_CONIC_NONE ? 0 : right_side[i] - w->side_error[i] + taken;
+            w->kind[i] == GSIM_CONIC_ROW ? (w->ratio[i] + GSIM_CONIC_DELTA) * task->worth[i] : 0;
+        double has = w->side_error[i] / w->count[i];
+        w->side_error[i] = w->kind[i] == GSIM_CONIC_NONE ? 0 : task->right_side[i] - has + taken;
     }
-    add_cone_errors(p, worth);
-    return larger(largest(w->x_error, p->n_columns), largest(w->side_error, w->n_sides));
+    add_cone_errors(p, task->worth);
 }
 
-static void add(double *to, const double *step, uint32_t n, double sign) {
+/* Solves for the right sides or, is_fix, for what the solution is off. Returns the largest error
+ * of the solution. */
+static double solve_once(struct gsim_conic *p, const struct task *task, bool is_fix) {
+    struct gsim_conic_work *w = p->work;
+    if (is_fix)
+        set_right(p, w->x_error, w->side_error);
+    else
+        set_right(p, task->right_x, task->right_side);
+    gsim_skyline_solve(&w->matrix, w->system);
+    settle_lines(p, task, is_fix);
+    double most = settle_columns(p, task, is_fix);
+    find_line_errors(p, task);
+    return larger(most, largest(w->side_error + p->n_columns, p->n_lines));
+}
+
+static void take_back(double *from, const double *step, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        to[i] += sign * step[i];
+        from[i] -= step[i];
 }
 
 /* The refinement of ECOS: at most 9 times, until the error is 1e-14 of the right side, or no longer
@@ -225,19 +311,17 @@ void gsim_conic_solve_system(struct gsim_conic *p, const double *right_x, const 
     struct gsim_conic_work *w = p->work;
     double size = largest(right_x, p->n_columns), sides = largest(right_side, w->n_sides);
     double enough = (1 + (sides > size ? sides : size)) * accuracy, before = 0;
-    solve_once(p, right_x, right_side, x, worth);
-    for (int i = 0; i <= MOST_REFINEMENTS; i++) {
-        double error = find_errors(p, right_x, right_side, x, worth);
-        if (i > 0 && error > before) {
-            add(x, w->x_fix, p->n_columns, -1);
-            add(worth, w->worth_fix, w->n_sides, -1);
-            break;
-        }
-        if (i == MOST_REFINEMENTS || error < enough || (i > 0 && before < fall * error))
+    const struct task task = {right_x, right_side, x, worth};
+    double error = solve_once(p, &task, false);
+    for (int i = 0; i < MOST_REFINEMENTS && !(error < enough); i++) {
+        if (i > 0 && before < fall * error)
             break;
         before = error;
-        solve_once(p, w->x_error, w->side_error, w->x_fix, w->worth_fix);
-        add(x, w->x_fix, p->n_columns, 1);
-        add(worth, w->worth_fix, w->n_sides, 1);
+        error = solve_once(p, &task, true);
+        if (error > before) {
+            take_back(x, w->x_fix, p->n_columns);
+            take_back(worth, w->worth_fix, w->n_sides);
+            break;
+        }
     }
 }

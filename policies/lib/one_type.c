@@ -53,3 +53,17 @@ bool gsim_one_type_up_to(struct gsim_ctx *ctx, gsim_slot job, uint32_t most) {
             return false;
     return true;
 }
+
+bool gsim_runs_somewhere(struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t number = ctx->view->jobs.index[job];
+    struct gsim_where where = {.type = ctx->view->cluster.type[0], .gpus = gpus};
+    if (gsim_ask_rate(ctx, job, &where).pace_q32 > 0)
+        return true;
+    ctx->status =
+        gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, number),
+                  "%s: by the table of speeds, job '%.64s' cannot run on %u GPUs of the cluster: "
+                  "it has rows of 0 there, or the part of a host that falls to each is too small",
+                  ctx->policy->name, gsim_trace_id(trace, number), gpus);
+    return false;
+}

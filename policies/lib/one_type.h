@@ -22,4 +22,8 @@ bool gsim_one_type(struct gsim_ctx *ctx, gsim_slot job, struct gsim_one_type ali
 /* The speed is to be alike on each number of GPUs, up to that many and those of the cluster. */
 bool gsim_one_type_up_to(struct gsim_ctx *ctx, gsim_slot job, uint32_t most);
 
+/* false: the job can run on none of the cluster's GPUs, that many of them, by the table of speeds,
+ * and ctx->status says so. The types are alike for it. */
+bool gsim_runs_somewhere(struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus);
+
 #endif

@@ -78,16 +78,75 @@ static inline void take_times(double *from, const double *line, uint32_t n, doub
             from[j] -= line[j] * times;
 }
 
+/* What columns before it take from a cell of a line: `from` is the first that both have. */
+static void reduce_cell(struct gsim_skyline *m, uint32_t i, uint32_t j) {
+    double *line = m->cell + m->line[i];
+    uint32_t first = m->first[i], from = m->first[j] > first ? m->first[j] : first;
+    if (from < j)
+        line[j - first] -=
+            product(line + from - first, m->cell + m->line[j] + from - m->first[j], j - from);
+}
+
 /* The entries of a line before they are divided by the pivots: each loses what the columns before
  * it take. */
-static void reduce(struct gsim_skyline *m, uint32_t i) {
-    double *line = m->cell + m->line[i];
+static void reduce(struct gsim_skyline *m, uint32_t i, uint32_t from, uint32_t to) {
+    for (uint32_t j = from; j < to; j++)
+        reduce_cell(m, i, j);
+}
+
+/* LINES lines that begin together are reduced by one line before them after the other, each of
+ * which is read once for all. Their sums are those of product. */
+enum { LINES = 4, LONG = 16 };
+
+static inline void add_four(double *sum, const double *a, const double *b) {
+    for (uint32_t i = 0; i < 4; i++)
+        sum[i] += a[i] * b[i];
+}
+
+static inline double sum_of(double *sum, const double *a, const double *b, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        sum[0] += a[k] * b[k];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static void reduce_cells(struct gsim_skyline *m, uint32_t i, uint32_t j) {
+    uint32_t first = m->first[i], from = m->first[j] > first ? m->first[j] : first, n = j - from;
+    const double *b = m->cell + m->line[j] + from - m->first[j];
+    double *a0 = m->cell + m->line[i] + from - first;
+    double *a1 = m->cell + m->line[i + 1] + from - first;
+    double *a2 = m->cell + m->line[i + 2] + from - first;
+    double *a3 = m->cell + m->line[i + 3] + from - first;
+    double sum0[4] = {0}, sum1[4] = {0}, sum2[4] = {0}, sum3[4] = {0};
+    uint32_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        add_four(sum0, a0 + k, b + k);
+        add_four(sum1, a1 + k, b + k);
+        add_four(sum2, a2 + k, b + k);
+        add_four(sum3, a3 + k, b + k);
+    }
+    a0[n] -= sum_of(sum0, a0 + k, b + k, n - k);
+    a1[n] -= sum_of(sum1, a1 + k, b + k, n - k);
+    a2[n] -= sum_of(sum2, a2 + k, b + k, n - k);
+    a3[n] -= sum_of(sum3, a3 + k, b + k, n - k);
+}
+
+/* Whether lines from i on are reduced together up to i. */
+static bool are_alike(const struct gsim_skyline *m, uint32_t i) {
+    bool are = i + LINES <= m->n && i - m->first[i] >= LONG;
+    for (uint32_t l = 1; are && l < LINES; l++)
+        are = m->first[i + l] == m->first[i];
+    return are;
+}
+
+static void reduce_together(struct gsim_skyline *m, uint32_t i) {
     uint32_t first = m->first[i];
     for (uint32_t j = first + 1; j < i; j++) {
         uint32_t from = m->first[j] > first ? m->first[j] : first;
-        if (from < j)
-            line[j - first] -=
-                product(line + from - first, m->cell + m->line[j] + from - m->first[j], j - from);
+        if (j - from >= LONG)
+            reduce_cells(m, i, j);
+        else
+            for (uint32_t l = 0; l < LINES; l++)
+                reduce_cell(m, i + l, j);
     }
 }
 
@@ -98,18 +157,28 @@ static double secure(double pivot, bool is_negative) {
     return size > lost ? pivot : is_negative ? -instead : instead;
 }
 
+/* Divides the entries of a reduced line by the pivots. */
+static void divide(struct gsim_skyline *m, uint32_t i, bool is_negative) {
+    double *line = m->cell + m->line[i], taken = 0;
+    const double *pivot = m->diagonal + m->first[i];
+    uint32_t n = i - m->first[i];
+    for (uint32_t j = 0; j < n; j++) {
+        double scaled = line[j] / pivot[j];
+        taken += scaled * line[j];
+        line[j] = scaled;
+    }
+    m->diagonal[i] = secure(m->diagonal[i] - taken, is_negative);
+}
+
 void gsim_skyline_factorise(struct gsim_skyline *m, const bool *is_negative) {
-    for (uint32_t i = 0; i < m->n; i++) {
-        double *line = m->cell + m->line[i], taken = 0;
-        const double *pivot = m->diagonal + m->first[i];
-        uint32_t n = i - m->first[i];
-        reduce(m, i);
-        for (uint32_t j = 0; j < n; j++) {
-            double scaled = line[j] / pivot[j];
-            taken += scaled * line[j];
-            line[j] = scaled;
+    for (uint32_t i = 0, together = 0; i < m->n; i++) {
+        uint32_t from = m->first[i] + 1;
+        if (i >= together && are_alike(m, i)) {
+            reduce_together(m, i);
+            together = i + LINES;
         }
-        m->diagonal[i] = secure(m->diagonal[i] - taken, is_negative[i]);
+        reduce(m, i, i < together ? together - LINES : from, i);
+        divide(m, i, is_negative[i]);
     }
 }
 

@@ -30,6 +30,11 @@ void gsim_skyline_reach(struct gsim_skyline *m, uint32_t a, uint32_t b);
 bool gsim_skyline_shape(struct gsim_skyline *m);
 void gsim_skyline_clear(struct gsim_skyline *m);
 
+/* The cells of a line by column, of which those before its first are not its own. */
+static inline double *gsim_skyline_line(const struct gsim_skyline *m, uint32_t line) {
+    return m->cell + m->line[line] - m->first[line];
+}
+
 static inline void gsim_skyline_add(struct gsim_skyline *m, uint32_t a, uint32_t b, double value) {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
     if (low == high)

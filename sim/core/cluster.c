@@ -68,6 +68,7 @@ static bool allocate(struct gsim_cluster *c) {
               c->node_cpus_free && c->node_beside_free && c->node_gang && c->node_idle &&
               c->node_empty && c->node_is_down && c->nodes_with &&
               gsim_bitset_init(&c->counts, arena, c->widest_node + 1) &&
+              gsim_bitset_init(&c->unused_changed, arena, c->n_nodes) &&
               gsim_bitset_init(&c->open_changed, arena, c->n_gpus);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
@@ -292,6 +293,7 @@ static void add_empty(struct gsim_cluster *c, uint32_t gpu, bool is_empty) {
     uint32_t node = c->node_of_gpu[gpu], by = is_empty ? 1u : UINT32_MAX;
     uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
     uint32_t was = c->node_idle[node] + c->node_empty[node], is = was + by;
+    gsim_bitset_add(&c->unused_changed, node);
     c->node_empty[node] += by;
     c->n_empty += by;
     c->n_unused_whole += (is == size ? size : 0) - (was == size ? size : 0);

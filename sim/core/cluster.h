@@ -93,6 +93,7 @@ struct gsim_cluster {
     uint32_t *node_empty; /* by node: its arranged GPUs that no job is on, unless it is down */
     uint32_t n_empty;
     uint32_t n_unused_whole; /* GPUs of nodes on which each is wholly free or empty */
+    struct gsim_bitset unused_changed; /* nodes on which other GPUs may be so, see metrics.c */
     uint32_t n_arranged; /* GPUs shared by an arrangement */
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
     /* idle counts that may have nodes: a search drops counts without nodes */
@@ -217,6 +218,7 @@ static inline void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, 
     uint32_t rest = size - c->node_empty[node];
     gsim_bitset_move(&c->nodes_with[was], &c->nodes_with[is], node);
     gsim_bitset_add(&c->counts, is);
+    gsim_bitset_add(&c->unused_changed, node);
     c->node_idle[node] = is;
     c->n_idle += (uint32_t)by;
     c->n_unused_whole += (is == rest ? size : 0) - (was == rest ? size : 0);

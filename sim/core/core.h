@@ -252,6 +252,11 @@ struct gsim_here {
 
 struct gsim_parts; /* parts.h */
 
+/* GPUs without a job, and those of them on nodes of which no GPU has one. */
+struct gsim_idle {
+    uint32_t n, n_whole;
+};
+
 struct gsim_core {
     const struct gsim_run_options *options;
     const struct gsim_trace *trace;
@@ -309,6 +314,9 @@ struct gsim_core {
     bool must_look_at_all; /* a waiting job may be clear that no job's leaving has made clear */
     uint32_t n_vacating; /* jobs that still hold units which they gave up */
     struct gsim_bitset vacated; /* the GPUs of these units */
+    /* Of them, those that no other job has reserved: in all, and by node, but for nodes in
+     * cluster.unused_changed as they are. */
+    struct gsim_idle vacated_idle, *node_vacated_idle;
     struct gsim_shared_gpu *shared_gpus; /* by GPU */
     struct gsim_free_units free_units[GSIM_UNIT_CLASSES];
     enum gsim_status status; /* the first failure */

@@ -305,12 +305,14 @@ static bool open_gpu_columns(struct gsim_core *core) {
     core->waiting_ppm = gsim_arena_array(core->arena, n, sizeof *core->waiting_ppm);
     core->leaving_alone = gsim_arena_array(core->arena, n, sizeof *core->leaving_alone);
     core->shared_gpus = gsim_arena_array(core->arena, n, sizeof *core->shared_gpus);
+    core->node_vacated_idle =
+        gsim_arena_array(core->arena, core->cluster.n_nodes, sizeof *core->node_vacated_idle);
     core->waiter = gsim_arena_array(core->arena, n, sizeof *core->waiter);
     core->waiting_first = core->waiting_last = GSIM_NO_SLOT;
     for (uint32_t gpu = 0; core->waiter && gpu < n; gpu++)
         core->waiter[gpu] = GSIM_NO_SLOT;
     return core->waiter && core->vacating_ppm && core->waiting_ppm && core->leaving_alone &&
-           core->shared_gpus &&
+           core->shared_gpus && core->node_vacated_idle &&
            gsim_bitset_init(&core->vacated, core->arena, n);
 }
 

@@ -78,33 +78,39 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
     }
 }
 
-/* GPUs without a job, and those of them on nodes of which no GPU has one. */
-struct idle {
-    uint32_t n, n_whole;
-};
-
 static bool is_unused(const struct gsim_cluster *cluster, uint32_t gpu) {
     return gsim_cluster_is_idle(cluster, gpu) ||
            (cluster->gpu_is_arranged[gpu] && cluster->gpu_clients[gpu] == 0);
 }
 
-/* A GPU that its job has given up, and no other job has reserved, is in use until that is off. Most
- * GPUs that are given up have been reserved again: nodes without any other are passed by. */
-GSIM_APART static struct idle without_vacated(const struct gsim_core *core, struct idle idle) {
+/* A GPU that its job has given up, and no other job has reserved, is in use until that is off. */
+static struct gsim_idle vacated_on(const struct gsim_core *core, uint32_t node) {
     const struct gsim_cluster *cluster = &core->cluster;
-    uint32_t gpu = gsim_bitset_first(&core->vacated);
-    while (gpu != UINT32_MAX) {
-        uint32_t node = cluster->node_of_gpu[gpu], end = cluster->node_first_gpu[node + 1];
-        uint32_t unused = cluster->node_idle[node] + cluster->node_empty[node], vacated = 0;
-        for (; unused > 0 && gpu < end; gpu = gsim_bitset_next(&core->vacated, gpu + 1))
-            vacated += is_unused(cluster, gpu);
-        idle.n -= vacated;
-        if (vacated > 0 && unused == end - cluster->node_first_gpu[node])
-            idle.n_whole -= unused;
-        if (gpu < end)
-            gpu = gsim_bitset_next(&core->vacated, end);
-    }
+    uint32_t first = cluster->node_first_gpu[node], end = cluster->node_first_gpu[node + 1];
+    uint32_t unused = cluster->node_idle[node] + cluster->node_empty[node];
+    struct gsim_idle idle = {0};
+    if (unused == 0)
+        return idle;
+    for (uint32_t gpu = gsim_bitset_next(&core->vacated, first); gpu < end;
+         gpu = gsim_bitset_next(&core->vacated, gpu + 1))
+        idle.n += is_unused(cluster, gpu);
+    idle.n_whole = idle.n > 0 && unused == end - first ? unused : 0;
     return idle;
+}
+
+/* At the end of a round as many jobs may be on their way as there are GPUs, each of which leaves at
+ * an instant of its own: only nodes that changed since are looked at. */
+GSIM_APART static struct gsim_idle vacated(struct gsim_core *core) {
+    struct gsim_bitset *changed = &core->cluster.unused_changed;
+    for (uint32_t node = gsim_bitset_first(changed); node != UINT32_MAX;
+         node = gsim_bitset_next(changed, node + 1)) {
+        struct gsim_idle *was = &core->node_vacated_idle[node], is = vacated_on(core, node);
+        core->vacated_idle.n += is.n - was->n;
+        core->vacated_idle.n_whole += is.n_whole - was->n_whole;
+        *was = is;
+        gsim_bitset_remove(changed, node);
+    }
+    return core->vacated_idle;
 }
 
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
@@ -114,11 +120,14 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     core->crowd.area += elapsed_ns * core->crowd.n;
     if (gsim_rarely(core->wanting.n_host_short > 0))
         core->metrics.host_wait_ns += elapsed_ns;
-    struct idle idle = {cluster->n_idle + cluster->n_empty, cluster->n_unused_whole};
+    struct gsim_idle idle = {cluster->n_idle + cluster->n_empty, cluster->n_unused_whole};
     if (idle.n == 0 || cluster->is_pool)
         return;
-    if (gsim_rarely(core->n_vacating > 0))
-        idle = without_vacated(core, idle);
+    if (gsim_rarely(core->n_vacating > 0)) {
+        struct gsim_idle off = vacated(core);
+        idle.n -= off.n;
+        idle.n_whole -= off.n_whole;
+    }
     unused->fragmented_ns += elapsed_ns * (idle.n - idle.n_whole);
     if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= idle.n)
         unused->wanted_ns += elapsed_ns * idle.n;

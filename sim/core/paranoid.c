@@ -95,6 +95,19 @@ static void check_nodes(const struct gsim_cluster *c) {
     assert(n_idle == c->n_idle && n_empty == c->n_empty && n_whole == c->n_unused_whole);
 }
 
+/* What metrics.c keeps of GPUs that jobs have given up, by the nodes of which it knows. */
+static void check_vacated(const struct gsim_core *core) {
+    const struct gsim_cluster *c = &core->cluster;
+    for (uint32_t node = 0; node < c->n_nodes; node++) {
+        uint32_t n = 0, unused = c->node_idle[node] + c->node_empty[node];
+        for (uint32_t gpu = c->node_first_gpu[node]; gpu < c->node_first_gpu[node + 1]; gpu++)
+            n += unused > 0 && gsim_bitset_has(&core->vacated, gpu) &&
+                 (gsim_cluster_is_idle(c, gpu) ||
+                  (c->gpu_is_arranged[gpu] && c->gpu_clients[gpu] == 0));
+        assert(gsim_bitset_has(&c->unused_changed, node) || n == core->node_vacated_idle[node].n);
+    }
+}
+
 static void check_pool(const struct gsim_core *core) {
     int64_t taken_ppm = 0, all_ppm = (int64_t)core->cluster.n_gpus * GSIM_PPM;
     for (uint32_t i = 0; i < core->view.jobs.n_active; i++) {
@@ -122,5 +135,6 @@ void gsim_core_count_again(const struct gsim_core *core) {
     for (uint32_t gpu = 0; gpu < c->n_gpus; gpu++)
         check_gpu(c, gpu, &tally[gpu]);
     check_nodes(c);
+    check_vacated(core);
     free(tally);
 }

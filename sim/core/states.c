@@ -100,6 +100,11 @@ static bool is_clear(const struct gsim_core *core, gsim_slot slot) {
     return true;
 }
 
+/* The GPU's node has other GPUs that jobs have given up. */
+static void note_vacated(struct gsim_core *core, uint32_t gpu) {
+    gsim_bitset_add(&core->cluster.unused_changed, core->cluster.node_of_gpu[gpu]);
+}
+
 static void begin_vacating(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_job *job = &core->jobs.info[slot];
     core->jobs.core[slot].is_vacating = true;
@@ -108,6 +113,7 @@ static void begin_vacating(struct gsim_core *core, gsim_slot slot) {
         core->vacating_ppm[job->units[u].gpu] += job->share_ppm;
         core->leaving_alone[job->units[u].gpu] += !core->jobs.core[slot].is_sharing;
         gsim_bitset_add(&core->vacated, job->units[u].gpu);
+        note_vacated(core, job->units[u].gpu);
     }
 }
 
@@ -120,6 +126,7 @@ static void end_vacating(struct gsim_core *core, gsim_slot slot) {
         core->leaving_alone[job->units[u].gpu] -= !core->jobs.core[slot].is_sharing;
         if (core->vacating_ppm[job->units[u].gpu] == 0)
             gsim_bitset_remove(&core->vacated, job->units[u].gpu);
+        note_vacated(core, job->units[u].gpu);
     }
 }
 

@@ -131,6 +131,13 @@ themis:lease=20min:3:models cannot run on some nodes of the cluster, which have 
 adaptdl:rule=tiresias:3:trace.csv:2: adaptdl: its rules know one type of GPU, and job 'a' is unlike on 'none' and on 'some'
 END
 
+# Of a cluster that has this type alone, each policy says so, in a sentence of its own or that of placement by shape.
+printf '[node a]\ndevice = ideal\ngpus = 4\nrates_as = none\n' >"$tmp/none.ini"
+for policy in gavel themis shockwave synergy elasticflow adaptdl pollux sia muri lucid fifo; do
+    expect "$policy: a cluster on which a model cannot run" 3 "job 'a' .*can" "$gsim" run --quiet \
+        --policy "$policy" --rates "$tmp/types.csv" --cluster "$tmp/none.ini" "$tmp/trace.csv"
+done
+
 # Jobs in phases, and rows of 0 for a host with a CPU for each GPU, meet the rule of jobs of one model: policies that
 # let gsim choose GPUs run them on the other node, those that choose GPUs themselves are refused.
 printf 'job_id,submit_s,gpus,phases\na,0,1,30 m;40 m\nb,0,2,100 m;40 m\nc,5,1,70 m\n' >"$tmp/in_phases.csv"
