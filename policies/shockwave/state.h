@@ -21,6 +21,7 @@ struct shockwave_job {
     bool has_ended;
     bool is_chosen, was_chosen; /* the job runs in this round; it ran in the last one */
     bool is_holder;
+    uint64_t shut_out_round; /* the last round in which it found no room */
     /* Times at which it would end with an equal part of the cluster: as found last, and the sum of
      * those before, each times the rounds for which it held. */
     double fair_s, fair_sum;
