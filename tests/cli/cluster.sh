@@ -203,3 +203,18 @@ check "instances where a node fails before the first job comes" "5100 5100" "$(p
 printf 'job_id,submit_s,duration_s,gpus\na,0,1,2\nb,0,100,1\nc,2,100,1\nd,24,100,1\ne,24,1,2\n' >"$tmp/shrunk.csv"
 check "gandiva, the slice of a job that has given GPUs back" "1 54.5 81 102.5 30" \
     "$(policy=gandiva ends --device ideal --nodes 2 --gpus-per-node 2 --set slice=5s --set grow=on --set grow_after=1s "$tmp/shrunk.csv")"
+
+# Jobs of 20 GiB fit on the l40s, and not on the rtx3080. Each policy gives all of them GPUs that have the memory, or
+# refuses the cluster before it runs; none leaves a job waiting.
+printf '[node a]\ncount=1\ngpus=2\ndevice=rtx3080\n[node b]\ncount=1\ngpus=2\ndevice=l40s\n' >"$tmp/two_kinds.ini"
+{
+    echo job_id,submit_s,duration_s,mem_gib
+    for i in 1 2 3 4 5 6; do echo "j$i,$i,100,$((i % 2 * 18 + 2))"; done
+} >"$tmp/some_large.csv"
+for policy in $("$gsim" list policies | awk '{ print $1 }'); do
+    ended=$("$gsim" run --policy "$policy" --cluster "$tmp/two_kinds.ini" --until 20000s --quiet --format csv "$tmp/some_large.csv" 2>"$tmp/log" | awk -F, 'NR == 2 { print $7 }')
+    case $policy in
+    synergy | adaptdl | pollux | muri | vgpu) check "$policy: refused where GPUs differ in memory" 1 "$(grep -c memory "$tmp/log")" ;;
+    *) check "$policy: jobs go where they have the memory" 6 "$ended" ;;
+    esac
+done
