@@ -129,7 +129,7 @@ const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
     return NULL;
 }
 
-/* Whether a GPU of the type has the memory that the job takes there, where memory is not managed. */
+/* Whether a GPU of the type has the memory that the job takes there, or it is managed. */
 static bool has_memory(const struct gsim_ctx *ctx, gsim_slot job, uint16_t type) {
     const struct gsim_core *core = ctx->core;
     const struct gsim_cluster_spec *spec = core->options->cluster;
