@@ -130,8 +130,8 @@ for build in $BUILDS; do
     *-san-*) suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 25 --first 900000 ;;
     "${BUILDS%% *}")
         cases=$build/tests/fuzz/cases
-        suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --cases "$cases" --runs 1000 --first 900000
-        suite "$build random mixtures" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --cases "$cases" --mixtures --runs 400 --first 1
+        suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --cases "$cases" --runs 500 --first 900000
+        suite "$build random mixtures" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --cases "$cases" --mixtures --runs 150 --first 1
         ;;
     esac
 done
