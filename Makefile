@@ -273,9 +273,13 @@ fuzz:
 # Runs that a seed draws: any policy with any settings, on any cluster, checked by what they wrote. What
 # is found is kept in build/random-runs, with its command. FIRST=SEED begins at that seed.
 N = 2000
-fuzz-runs: gsim
-	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --runs $(N) $(if $(FIRST),--first $(FIRST))
-	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --mixtures --runs $(N) $(if $(FIRST),--first $(FIRST))
+fuzz-runs: gsim $(BUILD)/tests/fuzz/cases
+	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --cases $(BUILD)/tests/fuzz/cases --runs $(N) $(if $(FIRST),--first $(FIRST))
+	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --cases $(BUILD)/tests/fuzz/cases --mixtures --runs $(N) $(if $(FIRST),--first $(FIRST))
+
+# Random runs in forks of one process, in place of starting gsim twice for each.
+$(BUILD)/tests/fuzz/cases: $(BUILD)/tests/fuzz/cases.o $(ARCHIVES)
+	$(CC) $(CODEGEN) -fno-lto -static -o $@ $^ $(LIBS:-lyajl=-lyajl_s) 2>$@.log || $(CC) $(CODEGEN) -fno-lto -o $@ $^ $(LIBS)
 
 # gsim without shared libraries (tests/run.sh); gsim itself where a library has no archive here.
 $(BUILD)/tests/static: $(BUILD)/sim/app/main.o $(ARCHIVES) $(BUILD)/gsim
@@ -285,7 +289,7 @@ $(BUILD)/tests/static: $(BUILD)/sim/app/main.o $(ARCHIVES) $(BUILD)/gsim
 $(BUILD)/tests/counted: $(BUILD)/tests/support/counted.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fno-lto -static -o $@ $^ $(LIBS:-lyajl=-lyajl_s) 2>$@.log || $(CC) $(CODEGEN) -fno-lto -o $@ $^ $(LIBS)
 
-suites: $(BUILD)/gsim $(BUILD)/tests/all $(if $(SAN),$(BUILD)/tests/fuzz/replay,$(BUILD)/tests/static $(BUILD)/tests/counted)
+suites: $(BUILD)/gsim $(BUILD)/tests/all $(if $(SAN),$(BUILD)/tests/fuzz/replay,$(BUILD)/tests/static $(BUILD)/tests/fuzz/cases $(BUILD)/tests/counted)
 
 # Each variant is a build of its own; the first one is the one that users get. Sanitizers are clang's: gcc's
 # find nothing more, and another build of everything takes a quarter of the time of all builds. CASES=all

@@ -8,6 +8,7 @@
  * keeps its GPUs until it is a quantum ahead of a waiting job. auto: share where it is possible,
  * else 3250 s, the first queue limit of Tiresias; the theory's limit of small quanta would preempt
  * all the time. */
+#include "policies/lib/common.h"
 #include "policies/lib/ranked.h"
 #include "policies/lib/service.h"
 #include "policies/lib/settings.h"
@@ -22,6 +23,7 @@ struct state {
     int64_t quantum_ns;
     struct gsim_index waiting; /* when sharing: by attained service */
     struct gsim_index sharing;
+    uint32_t n_failures; /* of nodes, seen so far */
 };
 
 enum { SHARE = -1, AUTO = -2 };
@@ -68,6 +70,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *state = ctx->state;
     gsim_ranked_completed(&state->ranked, slot);
     gsim_index_remove(&state->sharing, slot);
+    gsim_index_remove(&state->waiting, slot);
 }
 
 /* --- a quantum -------------------------------------------------------------------------------- */
@@ -127,46 +130,66 @@ static void book(struct state *state, struct gsim_ctx *ctx, gsim_slot slot) {
     (void)gsim_index_insert(&state->waiting, slot, share_ns(ctx, slot), gsim_nth(ctx->view, slot));
 }
 
+/* A job that waits loses service with the node that has its memory, and moves to the front. */
+static void book_failures(struct state *state, struct gsim_ctx *ctx) {
+    gsim_slot slot = gsim_index_first(&state->waiting), next;
+    if (ctx->view->cluster.n_failures == state->n_failures)
+        return;
+    state->n_failures = ctx->view->cluster.n_failures;
+    for (; slot != GSIM_NO_ID; slot = next) {
+        next = gsim_index_next(&state->waiting, slot);
+        if (gsim_index_key(&state->waiting, slot) == share_ns(ctx, slot))
+            continue;
+        gsim_index_remove(&state->waiting, slot);
+        book(state, ctx, slot);
+    }
+}
+
 static void book_changes(struct state *state, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
+    book_failures(state, ctx);
     for (uint32_t i = 0; i < view->changes.n_settled; i++)
-        if (view->jobs.state[view->changes.settled[i]] == GSIM_PAUSED)
+        if (gsim_common_waits(view, view->changes.settled[i]) &&
+            !gsim_index_has(&state->waiting, view->changes.settled[i]))
             book(state, ctx, view->changes.settled[i]);
     for (uint32_t i = 0; i < view->changes.n_arrived; i++)
         book(state, ctx, view->changes.arrived[i]);
 }
 
-/* Service of the jobs that share, which is equal for all of them. */
+/* The service of the jobs that share, which is equal for all of them; GSIM_NEVER: none does. */
 static int64_t level_ns(const struct state *state, struct gsim_ctx *ctx) {
     gsim_slot any = gsim_index_first(&state->sharing);
     return any == GSIM_NO_ID ? GSIM_NEVER : share_ns(ctx, any);
 }
 
+static void pause(struct state *state, struct gsim_plan *plan, gsim_slot slot) {
+    gsim_index_remove(&state->sharing, slot);
+    (void)gsim_plan_preempt(plan, slot, GSIM_STOP_SAVE, GSIM_KEEP_RESIDENT);
+}
+
 static void pause_all(struct state *state, struct gsim_plan *plan) {
     gsim_slot slot;
-    while ((slot = gsim_index_first(&state->sharing)) != GSIM_NO_ID) {
-        gsim_index_remove(&state->sharing, slot);
-        (void)gsim_plan_preempt(plan, slot, GSIM_STOP_SAVE, GSIM_KEEP_RESIDENT);
-    }
+    while ((slot = gsim_index_first(&state->sharing)) != GSIM_NO_ID)
+        pause(state, plan, slot);
 }
 
-/* Rounded rates leave jobs a nanosecond apart, which still counts as equal. */
-static void admit_up_to(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+/* Rounded rates leave jobs a nanosecond apart, which still counts as equal. Returns whether a job
+ * was placed. */
+static bool admit_up_to(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                         int64_t level) {
+    bool is_any = false;
     gsim_slot slot;
     while ((slot = gsim_index_first(&state->waiting)) != GSIM_NO_ID &&
-           gsim_index_key(&state->waiting, slot) <= level + 1) {
-        if (!gsim_plan_place_on(plan, slot, &the_gpu, 1))
-            return;
+           gsim_index_key(&state->waiting, slot) <= level + 1 &&
+           gsim_plan_place_on(plan, slot, &the_gpu, 1)) {
         gsim_index_remove(&state->waiting, slot);
         (void)gsim_index_insert(&state->sharing, slot, 0, gsim_nth(ctx->view, slot));
+        is_any = true;
     }
+    return is_any;
 }
 
-static void decide_sharing(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct state *state = ctx->state;
-    arrange_once(state, plan);
-    book_changes(state, ctx);
+static void decide_even(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot least = gsim_index_first(&state->waiting);
     if (least == GSIM_NO_ID)
         return;
@@ -175,10 +198,74 @@ static void decide_sharing(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         pause_all(state, plan);
     if (level == GSIM_NEVER || least_ns + 1 < level)
         level = least_ns;
-    admit_up_to(state, ctx, plan, level);
+    (void)admit_up_to(state, ctx, plan, level);
     gsim_slot next = gsim_index_first(&state->waiting), one = gsim_index_first(&state->sharing);
     if (next != GSIM_NO_ID && one != GSIM_NO_ID)
         gsim_plan_watch(plan, one, GSIM_WATCH_ATTAINED, gsim_index_key(&state->waiting, next));
+}
+
+/* --- sharing with jobs that come late --------------------------------------------------------- */
+
+/* Jobs start up for a while, or come back from storage after a failure: until then they share
+ * nothing, cannot be stopped, and may have had another service than those that run. */
+static bool may_come_late(const struct gsim_view *view) {
+    return view->cluster.n_failures > 0 || view->trace->column[GSIM_COL_STARTUP_NS];
+}
+
+/* The least service of the jobs that run; GSIM_NEVER: none does. */
+static int64_t least_running_ns(const struct state *state, struct gsim_ctx *ctx) {
+    gsim_slot slot = gsim_index_first(&state->sharing);
+    int64_t least_ns = GSIM_NEVER;
+    for (; slot != GSIM_NO_ID; slot = gsim_index_next(&state->sharing, slot))
+        if (ctx->view->jobs.state[slot] == GSIM_RUNNING && share_ns(ctx, slot) < least_ns)
+            least_ns = share_ns(ctx, slot);
+    return least_ns;
+}
+
+/* Stops the jobs that run and have had more than those with the least. */
+static void level_out(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      int64_t level) {
+    gsim_slot slot = gsim_index_first(&state->sharing), next;
+    for (; slot != GSIM_NO_ID; slot = next) {
+        next = gsim_index_next(&state->sharing, slot);
+        if (ctx->view->jobs.state[slot] == GSIM_RUNNING && share_ns(ctx, slot) > level + 1)
+            pause(state, plan, slot);
+    }
+}
+
+/* Jobs that run tell when they have had as much as the next one, all others when they run. */
+static void watch_all(const struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    gsim_slot next = gsim_index_first(&state->waiting), one = gsim_index_first(&state->sharing);
+    for (; one != GSIM_NO_ID; one = gsim_index_next(&state->sharing, one)) {
+        if (ctx->view->jobs.state[one] != GSIM_RUNNING)
+            gsim_plan_watch(plan, one, GSIM_WATCH_ATTAINED, share_ns(ctx, one));
+        else if (next != GSIM_NO_ID)
+            gsim_plan_watch(plan, one, GSIM_WATCH_ATTAINED, gsim_index_key(&state->waiting, next));
+    }
+}
+
+/* Jobs with more service run on until one with less does. Those that wait are placed by their
+ * service: one that runs at once tells so by its watch, and stops the others in this instant. While
+ * it is on its way the next one may run, a timer's least time later. */
+static void decide_uneven(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    int64_t level = least_running_ns(state, ctx);
+    gsim_slot least = gsim_index_first(&state->waiting);
+    int64_t least_ns = least == GSIM_NO_ID ? GSIM_NEVER : gsim_index_key(&state->waiting, least);
+    if (level != GSIM_NEVER)
+        level_out(state, ctx, plan, level);
+    if (least != GSIM_NO_ID && least_ns - 1 <= level && admit_up_to(state, ctx, plan, least_ns))
+        gsim_plan_wake(plan, ctx->view->now_ns + 1);
+    watch_all(state, ctx, plan);
+}
+
+static void decide_sharing(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    arrange_once(state, plan);
+    book_changes(state, ctx);
+    if (may_come_late(ctx->view))
+        decide_uneven(state, ctx, plan);
+    else
+        decide_even(state, ctx, plan);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {

@@ -129,8 +129,9 @@ for build in $BUILDS; do
     case $build in
     *-san-*) suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 25 --first 900000 ;;
     "${BUILDS%% *}")
-        suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --runs 200 --first 900000
-        suite "$build random mixtures" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --mixtures --runs 100 --first 1
+        cases=$build/tests/fuzz/cases
+        suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --cases "$cases" --runs 500 --first 900000
+        suite "$build random mixtures" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --cases "$cases" --mixtures --runs 150 --first 1
         ;;
     esac
 done

@@ -177,6 +177,8 @@ struct gsim_rate {
      * known. */
     uint32_t most_gpus;
     int64_t iterations_after_epoch;
+    /* A GPU there has less memory than the job takes, which is not managed: all else is 0. */
+    bool lacks_memory;
 };
 
 /* A number as digits * 2^exponent; 0: no digits. */

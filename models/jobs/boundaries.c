@@ -134,7 +134,7 @@ static bool is_in_first(const struct gsim_machine_job *job, gsim_work done, bool
 
 gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, gsim_work done,
                                enum gsim_stop stop) {
-    if (stop == GSIM_STOP_SAVE)
+    if (stop == GSIM_STOP_SAVE || gsim_machine_stands_still(model, slot))
         return done;
     bool is_iteration = gsim_boundaries_are_iterations(model, slot, stop);
     int64_t period_ns = gsim_boundaries_ns(model, slot, is_iteration);
@@ -143,8 +143,7 @@ gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, g
         period_ns > 0 ? (gsim_work_to_ns(done) - from_ns) / period_ns * period_ns : 0;
     const struct gsim_machine_job *job = &model->jobs[slot];
     if (period_ns > 0 && gsim_work_of_ns(from_ns + whole_ns) == done &&
-        !is_in_first(job, done, is_iteration) &&
-        !is_remainder(job, end_of(job) - done, period_ns))
+        !is_in_first(job, done, is_iteration) && !is_remainder(job, end_of(job) - done, period_ns))
         return done; /* on a boundary already */
     return next_boundary(&model->jobs[slot], done, period_ns);
 }

@@ -54,10 +54,25 @@ static int64_t phase_end_ns(const struct gsim_model *model, const struct gsim_ma
     return whole_ns > progress->since_ns ? whole_ns : progress->since_ns;
 }
 
+bool gsim_machine_stands_still(const struct gsim_model *model, gsim_slot slot) {
+    return model->progress[slot].rate_q32 == 0 && model->jobs[slot].rate_low == 0;
+}
+
+GSIM_COLD static void stand_still(struct gsim_model *model, gsim_slot slot) {
+    if (model->jobs[slot].phase == STOPPING)
+        gsim_machine_expect(model, slot, STOPS, model->progress[slot].since_ns);
+    else
+        gsim_machine_expect_nothing(model, slot);
+}
+
 /* The first of: a boundary at which the job stops, a threshold, the end of its phase. */
 GSIM_APART static void expect_in_phase(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_progress *progress = &model->progress[slot];
+    if (gsim_rarely(gsim_machine_stands_still(model, slot))) {
+        stand_still(model, slot);
+        return;
+    }
     gsim_work end = gsim_machine_phase_end(job);
     int64_t at_ns = phase_end_ns(model, job, progress, end), before_ns;
     enum ahead ahead = job->at_phase + 1 < job->phases->n ? NEXT_PHASE : ENDS;

@@ -200,6 +200,9 @@ static inline gsim_work gsim_machine_phase_end(const struct gsim_machine_job *jo
 void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
                          int64_t time_ns);
 void gsim_machine_expect_nothing(struct gsim_model *model, gsim_slot slot);
+/* By the table of speeds a job in phases may not be able to run the one under way where it is: it
+ * has nothing ahead until its policy takes it elsewhere, and stops at once. */
+bool gsim_machine_stands_still(const struct gsim_model *model, gsim_slot slot);
 /* Sets the next event by the job's progress and watches. */
 void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot);
 /* Books the work done until now, and goes on at another rate. */

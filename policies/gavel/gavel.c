@@ -176,6 +176,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     gavel_learn_kind(ctx, gavel, number);
     gavel->arrived[gavel->n_arrived++] = number;
     job->came = gavel->n_ever++;
+    gavel->n_to_come -= gsim_trace_get(ctx->view->trace, GSIM_COL_AFTER, number) < 0;
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -383,6 +384,8 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     struct gavel *gavel = own(ctx);
     uint32_t n = ctx->view->trace->n_jobs;
     const char *path = gsim_param_full(ctx->params, "shares")->text;
+    for (uint32_t job = 0; job < n; job++)
+        gavel->n_to_come += gsim_trace_get(ctx->view->trace, GSIM_COL_AFTER, job) < 0;
     gavel->objective = (enum gavel_objective)gsim_param(ctx->params, "objective");
     gavel->is_reference = ctx->reference == GSIM_REFERENCE_GAVEL;
     gavel->knows_speed = gsim_param(ctx->params, "sees_speed") != 0;

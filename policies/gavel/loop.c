@@ -372,9 +372,10 @@ static void list_unplaced(struct gavel *gavel) {
 }
 
 /* Whether nothing would run by the shares that there are, which are then due before their time.
- * GPUs that are held for newcomers are no reason as long as jobs are to come. */
-static bool is_stuck(const struct gsim_ctx *ctx, const struct gavel *gavel) {
-    bool is_last = gavel->n_ever == ctx->view->trace->n_jobs;
+ * GPUs that are held for newcomers are no reason as long as jobs are to come, other than after
+ * those that wait. */
+static bool is_stuck(const struct gavel *gavel) {
+    bool is_last = gavel->n_to_come == 0;
     if (gavel->rounds.n == 0)
         return false;
     return gavel->newcomers_hold ? is_last && !has_shares(gavel) : gavel->n_choices == 0;
@@ -383,7 +384,7 @@ static bool is_stuck(const struct gsim_ctx *ctx, const struct gavel *gavel) {
 void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     if (!add_arrivals(ctx, gavel) || !share_out(ctx, gavel) || !choose(ctx, gavel))
         return;
-    if (is_stuck(ctx, gavel)) {
+    if (is_stuck(gavel)) {
         gavel->reset_s = 0;
         if (!share_out(ctx, gavel) || !choose(ctx, gavel))
             return;

@@ -132,12 +132,12 @@ static bool is_of_trace(struct gsim_ctx *ctx, const struct gavel *gavel,
     uint32_t last = b != GSIM_NO_MEMBER && b > a ? b : a;
     if (last < n && a != b)
         return true;
-    ctx->status = last < n ? gsim_fail(ctx->log, GSIM_BAD_INPUT, gavel->replay.path, row->line,
-                                       "job '%s' shares GPUs with itself; a pair is two jobs",
-                                       gsim_trace_id(ctx->view->trace, a))
-                           : gsim_fail(ctx->log, GSIM_BAD_INPUT, gavel->replay.path, row->line,
-                                       "there is no job %u; those of the trace are 0 to %u", last,
-                                       n - 1);
+    ctx->status =
+        last < n ? gsim_fail(ctx->log, GSIM_BAD_INPUT, gavel->replay.path, row->line,
+                             "job '%s' shares GPUs with itself; a pair is two jobs",
+                             gsim_trace_id(ctx->view->trace, a))
+                 : gsim_fail(ctx->log, GSIM_BAD_INPUT, gavel->replay.path, row->line,
+                             "there is no job %u; those of the trace are 0 to %u", last, n - 1);
     return false;
 }
 

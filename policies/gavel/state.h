@@ -83,6 +83,7 @@ struct gavel {
     uint32_t n_choices, choices_capacity;
     uint32_t *arrived; /* jobs that came since the last round, in the order of the trace */
     uint32_t n_arrived, n_ever;
+    uint32_t n_to_come; /* jobs that wait for no other to end, and have not come */
     uint32_t *live; /* jobs with entries, in the order of their arrival */
     uint32_t n_live;
     int64_t *held; /* jobs that have GPUs, or are placed, since the round began: came, and number */

@@ -78,7 +78,6 @@ enum gsim_status gavel_open_users(struct gsim_ctx *ctx, struct gavel *gavel) {
     if (!gavel->user)
         return gsim_no_memory(ctx->log, "opening gavel");
     for (uint32_t user = 0; user <= n; user++)
-        gavel->user[user] =
-            (struct gsim_share_entity){.is_fifo = gavel->users == GAVEL_USERS_FIFO};
+        gavel->user[user] = (struct gsim_share_entity){.is_fifo = gavel->users == GAVEL_USERS_FIFO};
     return read_weights(ctx, gavel, weights);
 }

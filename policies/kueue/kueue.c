@@ -180,7 +180,8 @@ static void read_preemption(struct gsim_kueue_state *state, struct gsim_ctx *ctx
 static enum gsim_status open_kueue(struct gsim_ctx *ctx) {
     struct gsim_kueue_state *state = ctx->state;
     read_preemption(state, ctx);
-    state->has_kinds = gsim_ask_has_wishes(ctx->view);
+    state->has_kinds =
+        gsim_ask_has_wishes(ctx->view) || ctx->view->cluster.room == GSIM_ROOM_SCARCE;
     enum gsim_status status = read_conf(state, ctx);
     if (status == GSIM_OK && !gsim_kueue_quota_open(state, ctx->arena))
         status = gsim_no_memory(ctx->log, "opening queues");
@@ -205,7 +206,7 @@ static uint64_t gpus_of(const struct gsim_kueue_state *state, const struct gsim_
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         uint32_t first = cluster->node_first_gpu[node];
         if (state->is_of[(size_t)flavor * cluster->n_nodes + node] &&
-            gsim_ask_may_use(ctx, slot, first))
+            gsim_ask_may_use(ctx, slot, first) && gsim_common_has_memory(ctx, slot, first))
             n += cluster->node_first_gpu[node + 1] - first;
     }
     return n;

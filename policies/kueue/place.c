@@ -8,7 +8,9 @@ static bool may_have(const struct gsim_kueue_state *state, const struct gsim_ctx
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     size_t row = (size_t)gsim_kueue_job(ctx, slot)->flavor * cluster->n_nodes;
     return state->is_of[row + node] && !cluster->node_is_down[node] &&
-           (!state->has_kinds || gsim_ask_may_use(ctx, slot, cluster->node_first_gpu[node]));
+           (!state->has_kinds ||
+            (gsim_ask_may_use(ctx, slot, cluster->node_first_gpu[node]) &&
+             gsim_common_has_memory(ctx, slot, cluster->node_first_gpu[node])));
 }
 
 /* Counts the free GPUs of each node that the job may have; returns the sum. */

@@ -95,7 +95,7 @@ struct gsim_kueue_state {
     struct gsim_kueue_line *line; /* by ClusterQueue */
     uint32_t *queue_of; /* by name of the trace's column queue */
     bool *is_of; /* by flavor, by node of the cluster: the node's GPUs have this flavor */
-    bool has_kinds; /* the trace names partitions or types of GPU */
+    bool has_kinds; /* jobs may have some nodes of a flavor and not others */
     gsim_slot *admitted; /* jobs with quota, in no order */
     uint32_t n_admitted, admitted_capacity;
     uint64_t n_admissions;

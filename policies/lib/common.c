@@ -86,3 +86,9 @@ int32_t gsim_common_urgency(const struct gsim_ctx *ctx, gsim_slot slot) {
     return (int32_t)priority +
            (gsim_common_is_realtime(ctx->view, slot) ? 4 * MOST_URGENT_BATCH : 0);
 }
+
+bool gsim_common_has_memory(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_view *view = ctx->view;
+    struct gsim_where where = {.type = view->cluster.type[gpu], .gpus = view->jobs.gpus[slot]};
+    return view->cluster.room != GSIM_ROOM_SCARCE || !gsim_ask_rate(ctx, slot, &where).lacks_memory;
+}

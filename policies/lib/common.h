@@ -26,6 +26,9 @@ void gsim_common_wake_first(struct gsim_plan *plan, const struct gsim_index *tim
 static inline bool gsim_common_waits(const struct gsim_view *view, gsim_slot slot) {
     return gsim_state_waits((enum gsim_state)view->jobs.state[slot]);
 }
+/* Whether this GPU, with no other job on it, has the memory that the job takes, or it is
+ * managed. */
+bool gsim_common_has_memory(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu);
 /* Whether the trace describes how any job uses its GPU: time of an iteration, or share of the
  * GPU. */
 bool gsim_common_sees_use(const struct gsim_ctx *ctx);

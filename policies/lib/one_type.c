@@ -14,7 +14,8 @@ static bool refuse(struct gsim_ctx *ctx, gsim_slot job, uint16_t first, uint16_t
     ctx->status =
         gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, number),
                   "%s: its rules know one type of GPU, and job '%.64s' is unlike on '%s' and on "
-                  "'%s'; take nodes of one of them, or policy gavel, themis, elasticflow or sia, "
+                  "'%s', in its speed or in whether it has the memory; take nodes of one of them, "
+                  "or policy gavel, themis, elasticflow or sia, "
                   "which tell types apart",
                   ctx->policy->name, gsim_trace_id(trace, number), gsim_ask_device(ctx, first),
                   gsim_ask_device(ctx, other));

@@ -17,10 +17,11 @@ double gsim_rounds_per_s(struct gsim_rate rate) {
     return value;
 }
 
+/* Below 0: the job has not the memory there, and is never placed there. */
 static double pace_of(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus, uint16_t type) {
     struct gsim_rate rate =
         gsim_ask_rate(ctx, job, &(struct gsim_where){.type = type, .gpus = gpus});
-    return (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
+    return rate.lacks_memory ? -1 : (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
 }
 
 bool gsim_rounds_has_one_type(const struct gsim_view *view) {
@@ -46,7 +47,7 @@ struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, u
         uint32_t n_here = cluster->node_first_gpu[node + 1] - first;
         if (node == 0 || cluster->type[first] != cluster->type[first - 1])
             pace = pace_of(ctx, job, gpus, cluster->type[first]);
-        is_any_left_out |= pace <= 0;
+        is_any_left_out |= !(pace < 0) && pace <= 0;
         if (pace <= 0)
             continue;
         least = n == 0 || pace < least ? pace : least;

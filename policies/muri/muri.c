@@ -17,6 +17,7 @@
  *
  * reference=muri copies the simulator's loop (reference.c). */
 #include "policies/lib/common.h"
+#include "policies/lib/one_type.h"
 #include "policies/muri/calm.h"
 #include "policies/muri/line.h"
 #include "policies/muri/order.h"
@@ -41,6 +42,8 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     job->slot = slot;
     job->is_here = true;
     job->is_placed = job->has_wanted = false;
+    if (ctx->view->cluster.room == GSIM_ROOM_SCARCE)
+        (void)gsim_one_type(ctx, slot, (struct gsim_one_type){.gpus = 1});
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {

@@ -154,7 +154,7 @@ static void line_up(struct shockwave *s, struct gsim_heap *heap) {
 /* The job runs in this round, if it fits. Returns the GPUs that are free still. */
 static uint32_t choose_one(struct shockwave *s, uint32_t number, uint32_t free) {
     struct shockwave_job *job = &s->job[number];
-    if (job->is_chosen || job->gpus > free)
+    if (job->is_chosen || job->gpus > free || job->shut_out_round == s->round)
         return free;
     job->is_chosen = true;
     job->rounds_left -= job->rounds_left > 0;
@@ -258,10 +258,20 @@ static bool is_settled(const struct shockwave_job *job, enum gsim_state state) {
     return gsim_state_waits(state);
 }
 
-/* Stops jobs that the round leaves out, and places those that it chose. */
-static void serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave *s) {
+static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave *s,
+                  struct shockwave_job *job) {
+    if (gsim_settings_place(ctx, plan, job->slot, s->rule))
+        return true;
+    job->shut_out_round = s->round;
+    return false;
+}
+
+/* Stops jobs that the round leaves out, and places those that it chose. Returns whether some find
+ * no room. */
+static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave *s) {
+    bool is_shut_out = false;
     if (!s->is_pending)
-        return;
+        return false;
     s->is_pending = false;
     for (uint32_t i = 0; i < s->holders.n; i++) {
         struct shockwave_job *job = &s->job[s->holders.number[i]];
@@ -276,8 +286,33 @@ static void serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave
         struct shockwave_job *job = &s->job[s->holders.number[i]];
         if (job->is_holder && !job->has_ended && job->is_chosen &&
             gsim_common_waits(ctx->view, job->slot))
-            (void)gsim_settings_place(ctx, plan, job->slot, s->rule);
+            is_shut_out |= !place(ctx, plan, s, job);
     }
+    return is_shut_out;
+}
+
+/* A job finds no room where paused jobs have the memory, until these have run and ended: others run
+ * in its place, those with the most time left, as on all GPUs that the plan leaves idle. Returns
+ * whether there are any. */
+static bool choose_others(struct shockwave *s) {
+    uint32_t free = s->n_gpus, n = 0, before = s->chosen.n;
+    for (uint32_t i = 0; i < before; i++) {
+        const struct shockwave_job *job = &s->job[s->chosen.number[i]];
+        free -= job->shut_out_round == s->round ? 0 : job->gpus;
+    }
+    choose_by_time_left(s, free);
+    if (s->chosen.n == before)
+        return false;
+    for (uint32_t i = 0; i < s->chosen.n; i++) {
+        uint32_t number = s->chosen.number[i];
+        s->job[number].is_chosen = s->job[number].shut_out_round != s->round;
+        if (s->job[number].is_chosen)
+            s->chosen.number[n++] = number;
+    }
+    s->chosen.n = n;
+    s->is_pending = true;
+    hold_chosen(s);
+    return true;
 }
 
 /* Whether a job of the round is there. */
@@ -292,14 +327,17 @@ static bool is_in_round(const struct shockwave *s) {
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct shockwave *s = own(ctx);
-    if (!is_in_round(s) || ctx->view->now_ns >= s->ends_ns) {
+    bool is_new = !is_in_round(s) || ctx->view->now_ns >= s->ends_ns;
+    if (is_new) {
         drop_ended(s);
         if (s->n_active == 0)
             return;
         begin_round(ctx, s);
         gsim_plan_wake(plan, s->ends_ns);
     }
-    serve(ctx, plan, s);
+    uint32_t mark = gsim_plan_mark(plan);
+    while (serve(ctx, plan, s) && is_new && choose_others(s))
+        gsim_plan_rollback(plan, mark);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

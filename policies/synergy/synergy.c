@@ -62,13 +62,13 @@ static void learn(struct gsim_ctx *ctx, const struct synergy *synergy, struct sy
     job->wants_per_s = job->now_per_s = per_s(ctx, job, job->wants);
     bool needs_table =
         synergy->is_reference || synergy->rule == SYNERGY_SRTF || synergy->rule == SYNERGY_FTF;
-    if (needs_table && (rate.digits == 0 || job->iterations <= 0))
+    if (needs_table && !rate.lacks_memory && (rate.digits == 0 || job->iterations <= 0))
         ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
                                 "synergy: %s counts iterations: job '%s' needs a row in --rates, "
                                 "and a number of iterations",
                                 synergy->is_reference ? "reference=synergy" : "this order",
                                 gsim_trace_id(trace, ctx->view->jobs.index[job->slot]));
-    else if (!(job->fair_per_s > 0))
+    else if (!rate.lacks_memory && !(job->fair_per_s > 0))
         ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
                                 "synergy: by the table of --rates, job '%s' cannot run with the "
                                 "part of a server that falls to each of its GPUs",

@@ -147,6 +147,7 @@ class Rate(NamedTuple):
     mem_bytes: int
     most_gpus: int
     iterations_after_epoch: int
+    lacks_memory: bool
 
 class Learning(NamedTuple):
     app: int

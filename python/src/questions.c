@@ -154,9 +154,10 @@ static PyStructSequence_Field rate_fields[] = {
                   "any"},
     {"iterations_after_epoch", "for oracles: iterations from the end of the epoch under way to the "
                                "job's end, by that table; -1: not known"},
+    {"lacks_memory", "a GPU there has less memory than the job takes: all else is 0"},
     {0}};
 static PyStructSequence_Desc rate_about = {"gsim.Rate", "How fast a job would run.", rate_fields,
-                                           7};
+                                           8};
 static PyStructSequence_Field learning_fields[] = {
     {"app", "jobs of one application have equal numbers"},
     {"init_batch", "batch over all GPUs that the job begins with"},
@@ -283,8 +284,9 @@ static PyObject *rate(PyObject *self, PyObject *args, PyObject *named) {
                          PyLong_FromLongLong(r.wants.cpus_milli),
                          PyLong_FromLongLong(r.wants.mem_bytes),
                          PyLong_FromLong(r.most_gpus),
-                         PyLong_FromLongLong(r.iterations_after_epoch)};
-    return filled_with(out, items, 7);
+                         PyLong_FromLongLong(r.iterations_after_epoch),
+                         PyBool_FromLong(r.lacks_memory)};
+    return filled_with(out, items, 8);
 }
 
 static PyObject *real(struct gsim_number number) {

@@ -129,11 +129,25 @@ const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
     return NULL;
 }
 
+/* Whether a GPU of the type has the memory that the job takes there, or it is managed. */
+static bool has_memory(const struct gsim_ctx *ctx, gsim_slot job, uint16_t type) {
+    const struct gsim_core *core = ctx->core;
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    int64_t bytes = core->jobs.core[job].request.mem_bytes;
+    bool is_managed = ctx->devices && ctx->devices->memory != GSIM_MEMORY_RESIDENT;
+    for (uint32_t g = 0; bytes > 0 && !is_managed && g < spec->n_groups; g++)
+        if (spec->groups[g].device == type)
+            return bytes <= spec->groups[g].hbm_bytes;
+    return true;
+}
+
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where) {
     bool is_nowhere = where->type >= ctx->core->options->cluster->n_profiles || where->gpus == 0;
     if (is_nowhere || (where->beside > 0 && !gsim_core_has_job(ctx->core, where->beside - 1)))
         return (struct gsim_rate){0};
+    if (!has_memory(ctx, job, where->type))
+        return (struct gsim_rate){.lacks_memory = true};
     struct gsim_gpu_span seen = {ctx->core->here.first_gpu, ctx->core->here.n_gpus};
     struct gsim_rate rate = ctx->core->ops->rate(ctx->core->model, job, where, seen);
     if (!ctx->policy->is_oracle)

@@ -210,3 +210,18 @@ printf 'job_id,submit_s,duration_s,gpus,mem_gib\na,0,15,1,1\ng,0,100,3,10\nh,1,1
 printf '[node n]\ncount = 2\ngpus = 2\ndevice = h200\n' >"$tmp/home.ini"
 check "gandiva, a gang of two nodes comes back to its memory" "25.0004 190.003 200.002" \
     "$(policy=gandiva ends --cluster "$tmp/home.ini" --set packing=off --set migration=off --set slice=10s --set preempt=pause --set placement=any "$tmp/home.csv")"
+
+# Jobs of 20 GiB fit on the l40s, and not on the rtx3080. Each policy gives all of them GPUs that have the memory, or
+# refuses the cluster before it runs; none leaves a job waiting.
+printf '[node a]\ncount=1\ngpus=2\ndevice=rtx3080\n[node b]\ncount=1\ngpus=2\ndevice=l40s\n' >"$tmp/two_kinds.ini"
+{
+    echo job_id,submit_s,duration_s,mem_gib
+    for i in 1 2 3 4 5 6; do echo "j$i,$i,100,$((i % 2 * 18 + 2))"; done
+} >"$tmp/some_large.csv"
+for policy in $("$gsim" list policies | awk '{ print $1 }'); do
+    ended=$("$gsim" run --policy "$policy" --cluster "$tmp/two_kinds.ini" --until 20000s --quiet --format csv "$tmp/some_large.csv" 2>"$tmp/log" | awk -F, 'NR == 2 { print $7 }')
+    case $policy in
+    synergy | adaptdl | pollux | muri | vgpu) check "$policy: refused where GPUs differ in memory" 1 "$(grep -c memory "$tmp/log")" ;;
+    *) check "$policy: jobs go where they have the memory" 6 "$ended" ;;
+    esac
+done

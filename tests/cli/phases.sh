@@ -137,3 +137,20 @@ printf 'job_id,submit_s,gpus,phases\na,0,1,600/60 m; 900/90 k\nb,0,1,1500/150 n\
     --gpus-per-node 1 --rates "$tmp/beside.csv" --jobs-csv "$tmp/later_jobs.csv" "$tmp/later.csv" >"$tmp/log" 2>&1
 check "gavel: pairs follow the phases of their jobs" "1600.000000000 2200.000000000" \
     "$(awk -F, 'NR > 1 { printf "%s%s", (NR > 2 ? " " : ""), $4 }' "$tmp/later_jobs.csv")"
+
+# 10 iterations of small take 5 s on b200, which has no speed for large: the job stands still there until the round ends
+# at 20 s, and makes 10 of large in 2 s on ideal, which has no speed for small; so it is with any way to stop it.
+printf 'device,model,gpus,iterations_per_s\nb200,small,1,2\nb200,large,1,0\nideal,small,1,0\nideal,large,1,5\n' >"$tmp/apart.csv"
+printf '[node a]\ncount=1\ngpus=1\ndevice=b200\n[node b]\ncount=1\ngpus=1\ndevice=ideal\n' >"$tmp/apart.ini"
+phases 1 '10 small;10 large'
+for way in pause pause-iteration; do
+    "$gsim" run --policy gavel --quiet --cluster "$tmp/apart.ini" --rates "$tmp/apart.csv" --set round=20s --set preempt=$way \
+        --set min_between=1s --force --jobs-csv "$tmp/jobs.csv" "$tmp/trace.csv" >"$tmp/log" 2>&1
+    check "gavel: a phase that cannot run where the job is waits for the next round (preempt=$way)" 22.0 \
+        "$(awk -F, 'NR == 2 { printf("%.1f", $4) }' "$tmp/jobs.csv")"
+done
+# b has shares at 10, so that c, which comes at 20, waits for the next ones: these are due at 1010, or once nothing runs by
+# those there are, at 100, when none is to come but d, which comes after c.
+printf 'job_id,submit_s,duration_s,after\na,0,10,\nx,0,100,\nb,0,10,a\nc,0,10,b\nd,0,10,c\n' >"$tmp/trace.csv"
+ends "gavel: newcomers are not held for jobs that come after them" "10.000000000 100.000000000 20.000000000 110.000000000 120.000000000" \
+    --policy gavel --set newcomers=hold --set round=10s --set min_between=1000s --gpus-per-node 2 --nodes 1

@@ -109,3 +109,21 @@ for way in pause-iteration restart; do
     pauses --set preempt=$way >/dev/null
     check "the last iteration ends with the work (preempt=$way)" 2.008500000 "$(awk -F, '$1 == "a" { print $4 }' "$tmp/jobs.csv")"
 done
+
+# Least service first, where b starts up from 2 to 7. a has had 3 s when c comes, and c 2 s when d comes; d ends at 6, c
+# has 3 s at 7. Then b runs alone, up to 3 s at 10. From there a, b and c share the GPU, with 7, 7 and 1 s left: c ends
+# at 13, the others have 6 s left then.
+printf 'job_id,submit_s,duration_s,startup_s\na,0,10,0\nb,2,10,5\nc,3,4,0\nd,5,1,0\n' >"$tmp/las.csv"
+ends --policy las --nodes 1 --gpus-per-node 1 "$tmp/las.csv" >/dev/null
+check "las: a job that starts up shares nothing until it computes" "25.00 25.00 13.00 6.00" \
+    "$(awk -F, 'NR > 1 { printf("%s%.2f", (NR > 2 ? " " : ""), $4) }' "$tmp/jobs.csv")"
+printf 'job_id,submit_s,duration_s\na,0,900\nb,0,900\nc,100,900\nd,300,900\ne,500,900\n' >"$tmp/fail.csv"
+for seed in 1 2 3 4 5; do
+    expect "las: jobs come while others come back from a failure, seed $seed" 0 "" "$gsim" run --policy las --nodes 1 \
+        --gpus-per-node 1 --device h100-sxm --mtbf 300s --mttr 1s --checkpoint 1s --seed "$seed" --quiet "$tmp/fail.csv"
+done
+
+# The memory of a, which is paused after its first rounds, leaves b no room before a ends.
+printf 'job_id,submit_s,duration_s,mem_gib\na,0,3000,50\nb,50,3000,50\n' >"$tmp/full.csv"
+check "shockwave: where a chosen job finds no room, another one runs" "3000.000000000 6000.000000000" \
+    "$(ends --policy shockwave --set preempt=pause --nodes 1 --gpus-per-node 1 "$tmp/full.csv")"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random runs of the program, and `gsim check` over what each wrote.
 
-    random_runs.py GSIM [--runs N] [--first SEED] [--keep FOLDER] [--limit SECONDS] [--why] [--mixtures]
+    random_runs.py GSIM [--cases CASES] [--runs N] [--first SEED] [--keep FOLDER] [--limit SECONDS] [--why] [--mixtures]
 
 A seed draws a cluster (kinds of nodes, devices, switches, PCIe roots, hosts, failures), a trace (any
 columns) and a policy with any of its settings, which are read from the program's own lists. A run may
@@ -95,6 +95,8 @@ class Case:
     def __init__(self, seed, lists, of_mixtures=random_wide.OF_MIXTURES):
         self.rng = random.Random(seed)
         self.seed, self.of_mixtures = seed, of_mixtures
+        # One case in five may take a hundred times as long as most; what breaks mostly breaks with few jobs.
+        self.is_long = random.Random(f"long {seed}").random() < LONG
         self.policy = self.rng.choice(random_wide.SHARES_SMS if of_mixtures == 1 else lists.policies)
         self.sets = []
         self.files = {}
@@ -192,9 +194,11 @@ class Case:
 
     def draw_trace(self):
         rng = self.rng
-        self.scale = 10 ** rng.uniform(-1, 0.5 if self.policy in SHARING or self.pages else 4.5)
+        shares = self.policy in SHARING or self.pages
+        self.scale = 10 ** rng.uniform(-1, 4.5 if not shares else 0.5 if self.is_long else -0.3)
         self.has_iterations, self.has_shares = some(rng, 0.5), some(rng, 0.15)
-        n = rng.choice([1, 3, 8, 12, 20, 40, 80])
+        n = rng.choice([1, 3, 8, 12, 20, 40, 80] if self.is_long else [1, 2, 3, 4, 6, 8, 12, 20])
+        n = min(n, 40 if self.is_long else 6) if self.policy == "pollux" else n
         columns = self.draw_columns()
         self.rows = [["job_id", "submit_s", "duration_s", "gpus", "iterations", "gpu_ms", *columns]]
         for i in range(n):
@@ -219,7 +223,7 @@ class Case:
             words += ["--checkpoint", f"{self.scale * rng.choice([0.01, 0.5]):.3f}s"] if some(rng, 0.6) else []
         words += ["--slice-budget", rng.choice(["10", "1000", "100000"])] if some(rng, 0.2) else []
         # where nodes fail more often than jobs get through, a run goes on for a million failures of each
-        until = [1, 5] if some(rng, 0.07) else [2000] if self.fails else []
+        until = [1, 5] if some(rng, 0.07) else [2000 if self.is_long else 200] if self.fails else []
         words += ["--until", f"{self.scale * rng.choice(until):.3f}s"] if until else []
         words += ["--warmup", "10%"] if some(rng, 0.05) else []
         self.words = words + ["--quiet", "--format", "json", "--jobs-csv", "jobs.csv", "--db", "run.db",
@@ -227,6 +231,7 @@ class Case:
                               "--jobs", str(rng.choice([1, 1, 3])), "trace.csv"]
 
 
+LONG = 0.2
 SHARING = {"timeslice", "mps", "mig", "vgpu", "xsched", "chimera", "reef", "orion", "gpreempt", "tally", "lithos", "green", "tgs", "antman", "salus", "lucid", "uvm",
            "msched", "nvshare"}
 
@@ -256,23 +261,85 @@ def ran(words, folder, limit, out=None):
     return done.returncode, said[0] if said else ""
 
 
-def try_case(gsim, case, folder, limit):
-    """('run', ''), ('refused', why) or ('found', what)."""
+def write_files(case, folder):
     for name, text in case.files.items():
         with open(os.path.join(folder, name), "w") as to:
             to.write(text)
-    with open(os.path.join(folder, "cmd"), "w") as to:
-        to.write(shlex.join(["gsim", *case.words]) + "\n")
-    code, said = ran([gsim, *case.words], folder, limit, "run.json")
+
+
+def judged(case, code, said, checked, why):
+    """('run', ''), ('refused', why) or ('found', what), by the exit codes of the run and of its check."""
     if code in REFUSALS or (code == 1 and HOPELESS in said and case.is_hopeless):
         return "refused", said
-    if code == 124:
-        return "slow", said
+    if 124 in (code, checked):
+        return "slow", said or why
     if code != 0:
         return "found", f"exit {code}: {said}"
-    # the database first: it says of which run the others are
-    code, said = ran([gsim, "check", "run.db", "run.json", "jobs.csv", "timeline.json"], folder, limit)
-    return ("run", "") if code == 0 else ("found", f"check: exit {code}: {said}")
+    return ("run", "") if checked == 0 else ("found", f"check: exit {checked}: {why}")
+
+
+class Processes:
+    """Each case by the commands that a user types."""
+
+    def __init__(self, gsim):
+        self.gsim = gsim
+
+    def end(self):
+        pass
+
+    def tried(self, case, folder, limit):
+        with open(os.path.join(folder, "cmd"), "w") as to:
+            to.write(shlex.join(["gsim", *case.words]) + "\n")
+        code, said = ran([self.gsim, *case.words], folder, limit, "run.json")
+        if code != 0:
+            return judged(case, code, said, None, "")
+        # the database first: it says of which run the others are
+        return judged(case, code, said, *ran([self.gsim, "check", "run.db", "run.json", "jobs.csv", "timeline.json"], folder, limit))
+
+
+class Forks:
+    """Each case in a fork of one process (cases.c), at a tenth of the time; one in ONE_IN, and what is found, by processes too."""
+    ONE_IN = 50
+
+    def __init__(self, program, processes):
+        self.forks = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.processes = processes
+
+    def tried(self, case, folder, limit):
+        if case.seed % self.ONE_IN == 0:
+            return self.processes.tried(case, folder, limit)
+        self.forks.stdin.write("\t".join([folder, str(math.ceil(limit)), *case.words]) + "\n")
+        self.forks.stdin.flush()
+        code, checked, ended, used_s = map(float, self.forks.stdout.readline().split())
+        code, checked, ended = int(code), int(checked), int(ended)
+        said = ""
+        if code != 0 or checked != 0:
+            with open(os.path.join(folder, "said"), errors="replace") as text:
+                said = text.readline().strip()
+        if ended in (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM):
+            code, said = 124, f"it did not end in {limit} s of processor time"
+        kind, text = judged(case, -ended if ended and code != 124 else code, said, checked, said)
+        if kind not in ("found", "slow"):
+            return kind, text
+        for name in ("run.db", "jobs.csv", "timeline.json"):
+            if os.path.exists(os.path.join(folder, name)):
+                os.unlink(os.path.join(folder, name))
+        again = self.processes.tried(case, folder, limit)
+        return again if again[0] == kind else (kind, f"{text} (in a fork alone; the command: {again})")
+
+    def end(self):
+        self.forks.stdin.close()
+        self.forks.wait()
+
+
+def processor_s():
+    used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def emptied(folder):
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
 
 
 def main():
@@ -283,31 +350,37 @@ def main():
     parser.add_argument("--keep", default="build/random-runs")
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--mixtures", action="store_true", help="each run is of programs beside other jobs that share SMs")
+    parser.add_argument("--cases", help="the program of cases.c; without it each case is two processes")
     parser.add_argument("--why", action="store_true", help="count the reasons of refusals")
     args = parser.parse_args()
     gsim, lists = os.path.abspath(args.gsim), Lists(args.gsim)
     counts, why, kinds = collections.Counter(), collections.Counter(), collections.Counter()
-    print(f"# seeds {args.first} to {args.first + args.runs - 1}")
+    tool = Forks(os.path.abspath(args.cases), Processes(gsim)) if args.cases else Processes(gsim)
+    memory = "/dev/shm"  # files of a case are written, read once and removed
+    folder = tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None)
+    print(f"# seeds {args.first} to {args.first + args.runs - 1}", flush=True)
     for seed in range(args.first, args.first + args.runs):
-        folder = tempfile.mkdtemp()
         case = Case(seed, lists, 1) if args.mixtures else Case(seed, lists)
-        kind, text = try_case(gsim, case, folder, args.limit)
+        write_files(case, folder)
+        kind, text = tool.tried(case, folder, args.limit)
         counts[kind] += 1
         if kind == "refused":
             why[re.sub(r"[0-9.]+|'[^']*'", "#", text)] += 1
         if kind in ("found", "slow"):
             kept = os.path.join(args.keep, str(seed))
             shutil.rmtree(kept, ignore_errors=True)
-            shutil.move(folder, kept)
+            shutil.copytree(folder, kept)
             kinds[re.sub(r"[0-9.]+|'[^']*'", "#", text)] += 1
             if kinds[re.sub(r"[0-9.]+|'[^']*'", "#", text)] <= 3:
                 print(f"# seed {seed}, kept in {kept}: {text}", flush=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        emptied(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    tool.end()
     if args.why:
         for text, n in why.most_common():
             print(f"# refused {n}: {text}")
     print(f"# {counts['run']} runs, {counts['refused']} refused, {counts['found']} findings, "
-          f"{counts['slow']} without an end in {args.limit:g} s of processor time")
+          f"{counts['slow']} without an end in {args.limit:g} s of processor time; {processor_s():.1f} s of it in all")
     print(f"{'not ok' if counts['found'] else 'ok'} random {'mixtures' if args.mixtures else 'runs'} from seed {args.first} on hold the rules")
     enough = counts["run"] * 3 >= args.runs
     print(f"{'ok' if enough else 'not ok'} most of them are no refusals")

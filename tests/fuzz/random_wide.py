@@ -336,7 +336,10 @@ def counts_of_nodes(case, rng, lists):
 
 def few_rounds(case):
     """A search of pollux takes some 10 to 100 ms of processor time, and there is one each interval as long as there are jobs."""
-    case.sets = [text for text in case.sets if not text.startswith("interval=")] + [f"interval={math.ceil(case.scale / 10)}s"]
+    rounds = 10 if case.is_long else 1
+    if not case.is_long:
+        case.sets = [text for text in case.sets if not text.startswith("generations=")] + ["generations=10"]
+    case.sets = [text for text in case.sets if not text.startswith("interval=")] + [f"interval={math.ceil(case.scale / rounds)}s"]
 
 
 # These came later, and have a generator of their own, so that seeds without them draw what they drew.
@@ -371,7 +374,7 @@ def widen(case, lists):
     for chance, kind in ASKED:
         if some(rng, chance):
             kind(case, rng, lists)
-    if case.policy == "pollux" and case.scale > 1000:
+    if case.policy == "pollux" and (case.scale > 1000 or not case.is_long):
         few_rounds(case)
     rng = random.Random(f"rates {case.seed}")
     if "rates.csv" in case.files and some(rng, 0.5):
