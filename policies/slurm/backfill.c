@@ -142,7 +142,7 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++) {
         struct gsim_slurm_outlook *known = &state->outlook[i];
         if (known->set == job->way.set && known->gpus == gpus &&
-            known->share_ppm == job->share_ppm &&
+            known->share_ppm == job->share_ppm && known->n_nodes == job->way.n_nodes &&
             known->each.cpus_milli == job->way.each.cpus_milli &&
             known->each.mem_bytes == job->way.each.mem_bytes)
             return known;
@@ -151,6 +151,8 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     own->set = job->way.set;
     own->gpus = gpus;
     own->share_ppm = job->share_ppm;
+    own->n_nodes = job->way.n_nodes;
+    own->n_foreseen = 0;
     own->each = job->way.each;
     own->none_from_limit_ns = GSIM_NEVER;
     memset(own->from_ns, 0, state->n_nodes * sizeof *own->from_ns);
@@ -175,12 +177,13 @@ static uint32_t soonest_of(struct gsim_slurm_state *state, const struct gsim_slu
     return soonest;
 }
 
-/* The first time, of those up to most_ns, at which the job can use the node; GSIM_NEVER: none. What
- * a reservation does depends on the job's user, so that it says nothing of others. */
+/* The first time, of those up to most_ns, at which the job can use that number of the node's GPUs;
+ * GSIM_NEVER: none. What a reservation does depends on the job's user, so that it says nothing of
+ * others. */
 static int64_t look_at_node(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, struct gsim_slurm_outlook *outlook, uint32_t node,
-                            int64_t most_ns) {
-    int64_t free_ns = room_from(state, ctx, slot, node, outlook->gpus);
+                            uint32_t gpus, int64_t most_ns) {
+    int64_t free_ns = room_from(state, ctx, slot, node, gpus);
     int64_t from_ns = gsim_slurm_nodes_unplanned(state, node, free_ns);
     int64_t clear_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, most_ns);
     outlook->from_ns[node] = from_ns;
@@ -198,11 +201,12 @@ static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ct
     uint32_t soonest = soonest_of(state, outlook, gsim_slurm_job(ctx, slot)->way.limit_ns);
     if (when[soonest] > last_ns)
         return GSIM_NEVER;
-    int64_t first_ns = when[soonest] = look_at_node(state, ctx, slot, outlook, soonest, last_ns);
+    int64_t first_ns = when[soonest] =
+        look_at_node(state, ctx, slot, outlook, soonest, outlook->gpus, last_ns);
     for (uint32_t node = 0; node < state->n_nodes; node++) {
         most_ns = first_ns < most_ns ? first_ns : most_ns;
         if (when[node] <= most_ns && node != soonest) {
-            when[node] = look_at_node(state, ctx, slot, outlook, node, most_ns);
+            when[node] = look_at_node(state, ctx, slot, outlook, node, outlook->gpus, most_ns);
             first_ns = when[node] < first_ns ? when[node] : first_ns;
         }
     }
@@ -240,52 +244,127 @@ static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim
     return first_ns;
 }
 
-/* The first time at which the job could have that number of the node's GPUs; GSIM_NEVER: none. */
-static int64_t usable_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                           gsim_slot slot, uint32_t node, uint32_t gpus) {
-    int64_t free_ns = room_from(state, ctx, slot, node, gpus);
-    return free_ns == GSIM_NEVER
-               ? GSIM_NEVER
-               : gsim_slurm_nodes_clear(state, ctx, slot, node, free_ns, GSIM_NEVER);
+/* A job of several nodes, and the times within which it is looked for a start. */
+struct search {
+    gsim_slot slot;
+    struct gsim_slurm_outlook *outlook;
+    int64_t from_ns, last_ns;
+};
+
+/* What the job takes at least of each node of those that it asked for, or takes as a whole. */
+static uint32_t part_of(const struct gsim_slurm_state *state, const struct gsim_slurm_way *way,
+                        uint32_t gpus, uint32_t node) {
+    return way->n_nodes > 0 ? gpus / way->n_nodes : state->node[node].n_gpus;
 }
 
-/* No sooner than this time a job of several nodes can start: as many nodes as it takes as a whole,
- * or asked for, can be used by then. */
-static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, slot)->way;
-    uint32_t gpus = ctx->view->jobs.gpus[slot];
-    size_t n = 0, last = (way->n_nodes > 0 ? way->n_nodes : gpus / way->widest) - 1;
+/* Finds out when the job can have its part of the nodes for which that is perhaps so by at_ns.
+ * Whether some can be had later only. */
+static bool look_closer(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        const struct search *search, int64_t at_ns) {
+    const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, search->slot)->way;
+    bool is_later = false;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
-        uint32_t part = way->n_nodes > 0 ? gpus / way->n_nodes : state->node[node].n_gpus;
-        int64_t when_ns = usable_from(state, ctx, slot, node, part);
-        if (when_ns != GSIM_NEVER)
-            state->when[n++] = when_ns;
+        if (state->is_known[node] || state->when[node] > at_ns)
+            continue;
+        uint32_t part = part_of(state, way, search->outlook->gpus, node);
+        int64_t when_ns =
+            look_at_node(state, ctx, search->slot, search->outlook, node, part, search->last_ns);
+        if (when_ns < search->from_ns)
+            when_ns = gsim_slurm_nodes_clear(state, ctx, search->slot, node, search->from_ns,
+                                             search->last_ns);
+        state->when[node] = when_ns;
+        state->is_known[node] = true;
+        is_later |= when_ns > at_ns;
     }
-    if (n <= last)
-        return GSIM_NEVER;
-    gsim_pick_i64(state->when, n, &last, 1);
-    return state->when[last];
+    return is_later;
 }
 
-/* Finds the earliest time within bf_window, and fills in what the job could have of each node by
- * then; GSIM_NEVER: there is none. */
+/* By when, at the soonest, one more than `others` nodes can be had. */
+static int64_t soonest_with(struct gsim_slurm_state *state, int64_t from_ns, size_t others) {
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        state->in_order[node] = state->when[node] > from_ns ? state->when[node] : from_ns;
+    gsim_pick_i64(state->in_order, state->n_nodes, &others, 1);
+    return state->in_order[others];
+}
+
+/* No sooner than this time, from from_ns on, a job of several nodes can start: as many nodes as it
+ * takes as a whole, or asked for, can be used then. What jobs like it found rules out most of the
+ * nodes. */
+static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                     const struct search *search) {
+    const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, search->slot)->way;
+    uint32_t gpus = search->outlook->gpus;
+    uint32_t n = way->n_nodes > 0 ? way->n_nodes : gpus / way->widest;
+    if (way->is_spread || search->from_ns > search->last_ns)
+        return search->from_ns;
+    if (n > state->n_nodes)
+        return GSIM_NEVER;
+    (void)soonest_of(state, search->outlook, way->limit_ns);
+    memset(state->is_known, 0, state->n_nodes * sizeof *state->is_known);
+    for (;;) {
+        int64_t at_ns = soonest_with(state, search->from_ns, n - 1);
+        if (at_ns > search->last_ns || !look_closer(state, ctx, search, at_ns))
+            return at_ns;
+    }
+}
+
+/* Before this time the job finds no nodes, since others in this pass that ask for as much, for no
+ * longer, found none. */
+static int64_t foreseen_for(const struct gsim_slurm_outlook *outlook, int64_t limit_ns,
+                            int64_t now_ns) {
+    int64_t at_ns = now_ns;
+    for (uint32_t i = 0; i < outlook->n_foreseen && i < GSIM_SLURM_FORESEEN; i++)
+        if (outlook->foreseen[i].limit_ns <= limit_ns && outlook->foreseen[i].at_ns > at_ns)
+            at_ns = outlook->foreseen[i].at_ns;
+    return at_ns;
+}
+
+/* In place of one that says less, if there is one. What a reservation does depends on the job's
+ * user, so that it says nothing of others. */
+static void note_foreseen(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
+                          int64_t limit_ns, int64_t at_ns) {
+    uint32_t i = 0;
+    if (state->conf.n_reservations > 0)
+        return;
+    while (i < outlook->n_foreseen && i < GSIM_SLURM_FORESEEN &&
+           (outlook->foreseen[i].limit_ns < limit_ns || outlook->foreseen[i].at_ns > at_ns))
+        i++;
+    if (i == outlook->n_foreseen || i == GSIM_SLURM_FORESEEN)
+        i = outlook->n_foreseen++ % GSIM_SLURM_FORESEEN;
+    outlook->foreseen[i] = (struct gsim_slurm_foreseen){limit_ns, at_ns};
+}
+
+/* A job of several nodes starts when enough of them can be used at once. Fills in what it could
+ * have of each node by then; GSIM_NEVER: there is no such time up to last_ns. */
+static int64_t earliest_of_several(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                   gsim_slot slot, int64_t last_ns) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    struct search search = {slot, outlook_of(state, ctx, slot), ctx->view->now_ns, last_ns};
+    struct gsim_slurm_outlook *outlook = search.outlook;
+    search.from_ns = foreseen_for(outlook, job->way.limit_ns, ctx->view->now_ns);
+    int64_t at_ns;
+    while ((at_ns = bound(state, ctx, &search)) <= last_ns) {
+        look_at_nodes(state, ctx, slot, at_ns);
+        if (gsim_slurm_nodes_choose(state, job, outlook->gpus, state->usable))
+            break;
+        search.from_ns = next_change(state, ctx, slot, at_ns);
+    }
+    at_ns = at_ns <= last_ns ? at_ns : GSIM_NEVER;
+    note_foreseen(state, outlook, job->way.limit_ns, at_ns);
+    return at_ns;
+}
+
+/* Finds the earliest time within bf_window, and chooses the nodes; GSIM_NEVER: there is none. */
 static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                         gsim_slot slot) {
     int64_t last_ns = ctx->view->now_ns + state->conf.bf_window_ns;
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
-    if (gpus <= job->way.widest && job->way.n_nodes <= 1) {
-        int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
-        bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, job, gpus, state->usable);
-        return has ? at_ns : GSIM_NEVER;
-    }
-    int64_t at_ns = job->way.is_spread ? ctx->view->now_ns : bound(state, ctx, slot);
-    for (; at_ns <= last_ns; at_ns = next_change(state, ctx, slot, at_ns)) {
-        look_at_nodes(state, ctx, slot, at_ns);
-        if (gsim_slurm_nodes_choose(state, job, gpus, state->usable))
-            return at_ns;
-    }
-    return GSIM_NEVER;
+    if (gpus > job->way.widest || job->way.n_nodes > 1)
+        return earliest_of_several(state, ctx, slot, last_ns);
+    int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
+    bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, job, gpus, state->usable);
+    return has ? at_ns : GSIM_NEVER;
 }
 
 /* --- the pass --------------------------------------------------------------------------------- */

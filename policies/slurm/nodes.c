@@ -390,26 +390,15 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
 
 /* --- where jobs run --------------------------------------------------------------------------- */
 
-/* How many GPUs the job could have of a room. */
-static uint32_t fit(const struct gsim_slurm_job *job, const struct gsim_slurm_room *room) {
-    int64_t n = room->gpus;
-    if (job->way.each.cpus_milli > 0 && room->host.cpus_milli / job->way.each.cpus_milli < n)
-        n = room->host.cpus_milli / job->way.each.cpus_milli;
-    if (job->way.each.mem_bytes > 0 && room->host.mem_bytes / job->way.each.mem_bytes < n)
-        n = room->host.mem_bytes / job->way.each.mem_bytes;
-    return n > 0 ? (uint32_t)n : 0;
-}
-
-uint32_t gsim_slurm_nodes_fit_at(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                                 const struct gsim_slurm_job *job, uint32_t node,
-                                 const struct gsim_slurm_room *room, int64_t at_ns) {
+uint32_t gsim_slurm_nodes_fit_shards(const struct gsim_slurm_state *state,
+                                     const struct gsim_ctx *ctx, const struct gsim_slurm_job *job,
+                                     uint32_t node, const struct gsim_slurm_room *room,
+                                     int64_t at_ns) {
     struct gsim_slurm_room own = *room;
-    if (job->share_ppm == 0)
-        return fit(job, room);
     if (!gsim_slurm_shards_are_on(state, node))
         return 0;
     own.gpus = own.gpus > 0 || gsim_slurm_shards_have_room(state, ctx, job, node, at_ns) ? 1 : 0;
-    return fit(job, &own) > 0 ? 1 + room->gpus : 0;
+    return gsim_slurm_nodes_fit(job, &own) > 0 ? 1 + room->gpus : 0;
 }
 
 void gsim_slurm_nodes_add(struct gsim_slurm_room *room, const struct gsim_slurm_job *job,
@@ -670,12 +659,14 @@ static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     state->freed = gsim_arena_array(ctx->arena, n, sizeof *state->freed);
     state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
     state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
+    state->in_order = gsim_arena_array(ctx->arena, n, sizeof *state->in_order);
+    state->is_known = gsim_arena_array(ctx->arena, n, sizeof *state->is_known);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
     state->set_of = gsim_arena_array(ctx->arena, n_wishes, sizeof *state->set_of);
     return state->of_file && state->node && state->first_window && state->first_freeing &&
            state->chosen && state->chosen_gpus && state->freed && state->usable && state->when &&
-           state->unit && state->set_of && allocate_outlooks(state, ctx->arena, n) &&
-           allocate_free(state, ctx->arena);
+           state->in_order && state->is_known && state->unit && state->set_of &&
+           allocate_outlooks(state, ctx->arena, n) && allocate_free(state, ctx->arena);
 }
 
 static void compare_nodes(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {

@@ -34,12 +34,30 @@ static inline void gsim_slurm_nodes_join(struct gsim_slurm_room *room,
     room->host.cpus_milli += more->host.cpus_milli;
     room->host.mem_bytes += more->host.mem_bytes;
 }
-/* How many GPUs the job could have of a node's room by then: CPUs and memory beside them may be
- * fewer. Of a job with shards, for which GPUs with shards in use have room too: 0, or the free
- * whole GPUs and one. */
-uint32_t gsim_slurm_nodes_fit_at(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                                 const struct gsim_slurm_job *job, uint32_t node,
-                                 const struct gsim_slurm_room *room, int64_t at_ns);
+/* How many GPUs the job could have of a room: CPUs and memory beside them may be fewer. */
+static inline uint32_t gsim_slurm_nodes_fit(const struct gsim_slurm_job *job,
+                                            const struct gsim_slurm_room *room) {
+    int64_t n = room->gpus;
+    if (job->way.each.cpus_milli > 0 && room->host.cpus_milli / job->way.each.cpus_milli < n)
+        n = room->host.cpus_milli / job->way.each.cpus_milli;
+    if (job->way.each.mem_bytes > 0 && room->host.mem_bytes / job->way.each.mem_bytes < n)
+        n = room->host.mem_bytes / job->way.each.mem_bytes;
+    return n > 0 ? (uint32_t)n : 0;
+}
+/* Of a job with shards, for which GPUs with shards in use have room too: 0, or the free whole GPUs
+ * of a node's room by then and one. */
+uint32_t gsim_slurm_nodes_fit_shards(const struct gsim_slurm_state *state,
+                                     const struct gsim_ctx *ctx, const struct gsim_slurm_job *job,
+                                     uint32_t node, const struct gsim_slurm_room *room,
+                                     int64_t at_ns);
+/* How many GPUs the job could have of a node's room by then. */
+static inline uint32_t gsim_slurm_nodes_fit_at(const struct gsim_slurm_state *state,
+                                               const struct gsim_ctx *ctx,
+                                               const struct gsim_slurm_job *job, uint32_t node,
+                                               const struct gsim_slurm_room *room, int64_t at_ns) {
+    return job->share_ppm == 0 ? gsim_slurm_nodes_fit(job, room)
+                               : gsim_slurm_nodes_fit_shards(state, ctx, job, node, room, at_ns);
+}
 /* Adds to a room, sign times, what a job has on that number of GPUs; of one with shards what it has
  * beside its GPU. */
 void gsim_slurm_nodes_add(struct gsim_slurm_room *room, const struct gsim_slurm_job *job,

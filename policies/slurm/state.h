@@ -150,14 +150,24 @@ struct gsim_slurm_shape {
 /* As many as there are outlooks below; what more there are is forgotten in turn. */
 #define GSIM_SLURM_SHAPES 16
 
+/* No job of several nodes with at least that limit starts before at_ns. */
+struct gsim_slurm_foreseen {
+    int64_t limit_ns, at_ns;
+};
+/* Of jobs that ask for as much, most limits are some round hours; what more there are is forgotten
+ * in turn. */
+#define GSIM_SLURM_FORESEEN 8
+
 /* Jobs that ask for as much, in a backfill pass. */
 struct gsim_slurm_outlook {
-    uint32_t set, gpus, share_ppm;
+    uint32_t set, gpus, share_ppm, n_nodes;
     struct gsim_host each;
     int64_t *from_ns; /* by node: none of them starts there before */
     /* by node: none of them with at least that limit starts there before clear_ns */
     int64_t *limit_ns, *clear_ns;
     int64_t none_from_limit_ns; /* those with at least that limit find no time in this pass */
+    struct gsim_slurm_foreseen foreseen[GSIM_SLURM_FORESEEN];
+    uint32_t n_foreseen;
 };
 /* Most sites have jobs of 1, 2, 4, 8 GPUs; what more there are is forgotten in turn. */
 #define GSIM_SLURM_OUTLOOKS 16
@@ -250,7 +260,9 @@ struct gsim_slurm_state {
     uint32_t first_idle_piece, n_pieces, pieces_capacity;
     struct gsim_slurm_room *freed; /* by node: what preemption would free */
     uint32_t *usable; /* by node: GPUs that the job at hand could have */
-    int64_t *when; /* by node: the first time at which it could be used */
+    int64_t *when; /* by node: the first time at which it could be used, or one before that */
+    bool *is_known; /* by node: `when` is the first time */
+    int64_t *in_order; /* room to order such times */
     struct gsim_unit *unit;
 };
 
