@@ -39,6 +39,7 @@ enum gsim_app_column {
     ISSUE,
     TENSOR,
     PARTED,
+    SPREADS,
     N_COLUMNS
 };
 

@@ -22,7 +22,9 @@
  *                   that has its blocks, alone: issue, the part of the slots in which it issues an
  *                   instruction, and tensor, the part of the time that its tensor cores work
  *                   (default: not known, so that its blocks crowd none); and parted_kib: the shared
- *                   memory that an empty SM is given for it (default: as the driver would choose)
+ *                   memory that an empty SM is given for it (default: as the driver would choose);
+ *                   and spreads (yes or no, the default): whether a program that has fewer SMs, as
+ *                   a client with a cap, launches it as no more blocks than these hold
  *     copy, host_copy, set   as kernel, for the GPU's other engines; in programs. A host_copy takes
  *                 no turn of the SMs
  *     host        name launch or gap, time_us: launching an iteration; between two iterations

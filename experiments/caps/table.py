@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes experiments/validate/h200/mps_caps.{ini,csv} from the two files of this folder."""
+"""Writes experiments/validate/h200/mps_caps.{ini,csv} from the two files of this folder, and mps_caps_blocks
+beside them: kernels of one wave as programs."""
 import collections
 import csv
 import os
@@ -24,6 +25,50 @@ scenario,what,simulated,reference,unit,bound,use
 """
 
 
+BLOCKS = HERE + "/../validate/h200/mps_caps_blocks"
+BLOCKS_INI = """# SPDX-License-Identifier: GPL-3.0-or-later
+title = Plain arithmetic of several clients of MPS under caps, block by block
+source = measured on one NVIDIA H200 (driver 580.159.04, 2026-11-29): experiments/caps, kernels one after another
+device = h200
+policy = mps
+columns = job_id,submit_s,iterations,gpu_ms,gpus,app
+"""
+BLOCKS_TABLE = """# The speed of a client as a part of that alone under its cap, mean of two rounds of a second, of kernels of one wave: a
+# block for each of its client's SMs, that needs the SM to itself. gpu_ms is what its kernel would take on all SMs. Clients begin 70 us after one
+# another. What is measured of clients beside each other is nowhere in the model. Above 100 % in all, real kernels choose their SMs as
+# they begin, and wait for these though others become idle: gsim lets them have any. By experiments/caps/table.py.
+scenario,what,simulated,reference,unit,bound,use
+"""
+KERNELS = 3000
+
+
+def blocks(rates, sms):
+    """Of the sets of whole kernels, the speeds of clients by their blocks."""
+    alone_us = 1e6 / mean(rates["whole", "100", "100"])
+    ini, table = {}, [BLOCKS_TABLE]
+    for (kind, caps, cap), its in rates.items():
+        all_caps = caps.split("+")
+        if kind != "whole" or caps == cap:
+            continue
+        name = "caps_" + caps.replace("+", "_")
+        ini[name] = f"\n[{name}]\n" + "".join(
+            f"job = {i},{i * 0.00007:g},{KERNELS},{alone_us * sms[c] / 132e3:.6f},{int(c) / 100:g},h200-one-wave\n"
+            for i, c in enumerate(all_caps))
+        alone_s = KERNELS * alone_us * 1e-6
+        speed = mean(its) / mean(rates["whole", "100", "100"])
+        table.append(f"{name},{cap} % of {' and '.join(all_caps)} %,{alone_s:.6f} / jct_s({all_caps.index(cap)}),{speed:.4f},,{'15%' if sum(map(int, all_caps)) > 100 else '5%'},\n")
+    with open(HERE + "/../../models/apps/h200-one-wave.csv", "w") as f:
+        f.write("# Measured on one NVIDIA H200 (driver 580.159.04, 2026-11-29): experiments/caps, a kernel of plain arithmetic alone on\n"
+                "# all SMs with its launch, by how many a second there were. By experiments/caps/table.py.\n"
+                "kind,name,time_us,device,host_us,blocks,threads,registers,shared_kib,dram_bytes,spreads\n"
+                "title,one wave of blocks that have an SM each (H200),,,,,,,,,\n"
+                f"kernel,burn,{alone_us:.3f},h200,,132,1024,16,227,0,yes\nlaunch,burn,,,2,,,,,,\nsync,none,,,,,,,,,\n")
+    with open(BLOCKS + ".ini", "w") as f:
+        f.write(BLOCKS_INI + "".join(ini.values()))
+    with open(BLOCKS + ".csv", "w") as f:
+        f.write("".join(table))
+
+
 def mean(its):
     return sum(its) / len(its)
 
@@ -36,6 +81,7 @@ def main():
         for row in csv.DictReader(f):
             if row["kind"] != "thin":
                 rates[row["kind"], row["caps"], row["cap"]].append(float(row["rate"]))
+    blocks(rates, sms)
     ini, table = {}, [TABLE]
     for (kind, caps, cap), its in rates.items():
         name, all_caps = f"{kind}_{caps.replace('+', '_')}", caps.split("+")

@@ -150,6 +150,7 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .unit = (uint8_t)kernel->unit,
                                      .small_l1_ppm = small_l1_ppm(kernel),
                                      .parted_bytes = kernel->parted_bytes,
+                                     .spreads = kernel->spreads,
                                      .busy = kernel->busy,
                                      .again = call->again};
     bind_to_memory(m, call->kernel, &m->kernels[out->n_kernels]);

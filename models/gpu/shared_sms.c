@@ -22,7 +22,7 @@ struct batch {
 /* The SMs of a lane, and the bytes that the other lanes of its space move on average. */
 struct place {
     int64_t first_sm, n_sms;
-    bool has_queue;
+    bool has_queue, is_pooled;
     int64_t others_bytes_per_s;
 };
 
@@ -116,8 +116,10 @@ static struct place place_of(const struct gsim_space *space, uint16_t number,
     if (!is_limited(lane))
         return (struct place){.n_sms = space->sms};
     lay_out_cap(space, number, lanes, lane);
-    return (struct place){
-        .first_sm = lane->spec.cap_first, .n_sms = lane->spec.cap_sms, .has_queue = true};
+    return (struct place){.first_sm = lane->spec.cap_first,
+                          .n_sms = lane->spec.cap_sms,
+                          .has_queue = true,
+                          .is_pooled = !gsim_gpu_lane_is_gated(lane)};
 }
 
 static int64_t scaled(gsim_work work, int64_t part, int64_t whole) {
@@ -258,6 +260,16 @@ static void divide(const struct gsim_gpu_lane *lane, const struct gsim_member *m
         kernel->blocks *= (spec->gpu_ns / spec->kernels + block_ns - 1) / block_ns;
 }
 
+/* A program that looks at how many SMs it has launches its kernel's work as no more blocks than
+ * they hold. */
+static void spread(struct gsim_sm_kernel *kernel) {
+    int64_t most = kernel->n_sms * kernel->alone.per_sm;
+    if (!kernel->spreads || kernel->is_whole || kernel->blocks <= most)
+        return;
+    kernel->whole_blocks = kernel->blocks;
+    kernel->blocks = most;
+}
+
 GSIM_APART static void obey_gate(const struct gsim_lanes *lanes, uint16_t number, int64_t launch,
                                  struct gsim_sm_kernel *kernel) {
     enum gsim_gate_way way = gsim_gate_way(lanes, number, launch);
@@ -376,10 +388,12 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel->first_sm = (uint16_t)place->first_sm;
     kernel->n_sms = (uint16_t)place->n_sms;
     kernel->has_queue = place->has_queue;
+    kernel->is_pooled = place->is_pooled;
     kernel->rank = lane->how.gate.rank;
     kernel->held = &lane->state.held;
     kernel->ran_alone = ran_alone;
     divide(lane, member, kernel);
+    spread(kernel);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
         obey_gate(lanes, number, present->number, kernel);
     out->end[out->n] = end;

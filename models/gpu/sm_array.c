@@ -132,16 +132,16 @@ static int64_t keep_to_its_own(const struct gsim_sm_kernel *kernel, uint8_t *fit
     return all;
 }
 
-/* How many blocks of the kernel fit each of its SMs, and how these are parted then; returns how
+/* How many blocks of the kernel fit each of these SMs, and how they are parted then; returns how
  * many blocks in all. fits is 0 before. */
-static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fits,
-                         uint8_t *partings) {
+static int64_t find_fits(const struct array *array, uint16_t number, int64_t first, int64_t end,
+                         uint8_t *fits, uint8_t *partings) {
     const struct gsim_sm_kernel *kernel = &array->kernels[number];
-    int64_t all = 0, end = kernel->first_sm + kernel->n_sms;
-    for (int64_t sm = kernel->first_sm, next; sm < end; sm = next) {
+    int64_t all = 0;
+    for (int64_t sm = first, next; sm < end; sm = next) {
         uint8_t parting;
         next = sm + 1;
-        if (gsim_rarely(!may_use(kernel, sm)))
+        if (gsim_rarely(kernel->only && !may_use(kernel, sm)))
             continue;
         int64_t one = room_at(array, number, sm, &parting);
         next = end_of_alike(array, sm, end);
@@ -175,14 +175,38 @@ static void put(uint8_t *restrict blocks, uint8_t *restrict parting, const uint8
     }
 }
 
+/* A client with a cap takes any SMs, beside those that it has as many others as the cap leaves: its
+ * own first. Returns how many blocks fit there. */
+static int64_t keep_to_its_cap(const struct array *array, const struct gsim_sm_kernel *kernel,
+                               uint8_t *fits) {
+    const uint8_t *blocks = kernel->held->blocks;
+    int64_t sms = array->space->sms, more = kernel->n_sms, all = 0;
+    for (int64_t sm = 0; sm < sms; sm++)
+        more -= blocks[sm] > 0;
+    for (int64_t i = 0; i < sms; i++) {
+        int64_t sm = (kernel->first_sm + i) % sms;
+        if (fits[sm] > 0 && blocks[sm] == 0 && more-- <= 0)
+            fits[sm] = 0;
+        all += fits[sm];
+    }
+    return all;
+}
+
 /* Blocks go one by one to an SM with the most room for them. */
 static void place(struct array *array, uint16_t number, int64_t n) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
     int64_t first = kernel->first_sm, end = kernel->first_sm + kernel->n_sms;
     uint8_t fits[GSIM_ARRAY_SMS_MAX] = {0}, partings[GSIM_ARRAY_SMS_MAX] = {0};
-    int64_t all = find_fits(array, number, fits, partings);
+    int64_t all = find_fits(array, number, first, end, fits, partings);
     array->has_tried = true;
+    if (kernel->is_pooled && all < n) {
+        first = 0;
+        end = array->space->sms;
+        memset(fits, 0, sizeof fits);
+        (void)find_fits(array, number, first, end, fits, partings);
+        all = keep_to_its_cap(array, kernel, fits);
+    }
     if (all == 0)
         return;
     if (all > n)
@@ -472,6 +496,10 @@ static void end_blocks(const struct array *array, struct gsim_sm_kernel *kernel,
 
 /* What has ended leaves its SMs before any kernel is served, whichever waits for them. */
 static void free_ended(const struct array *array, struct gsim_sm_kernel *kernel) {
+    if (gsim_rarely(kernel->held->begun.left > 0)) {
+        gsim_sm_pieces_go_on(kernel);
+        return;
+    }
     int64_t n = kernel->held->n;
     int64_t left =
         is_all_there(kernel) ? gsim_sm_kernel_blocks(kernel) : blocks_to_be_there(kernel, n);
@@ -492,10 +520,36 @@ static int64_t fill_up(struct array *array, uint16_t number, int64_t has, int64_
     return left;
 }
 
+/* Of a kernel that has pieces: blocks that wait begin where SMs are idle. Returns whether all of
+ * its blocks have begun. */
+static bool serve_pieces(struct array *array, uint16_t number) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    struct gsim_sm_pieces *pieces = &kernel->held->begun;
+    if (pieces->waiting > 0) {
+        place(array, number, pieces->waiting);
+        gsim_sm_pieces_add(kernel);
+    }
+    kernel->look = gsim_sm_pieces_look(kernel);
+    return pieces->waiting == 0;
+}
+
+/* Whether the kernel begins now, as blocks of a client with a cap that have an SM each: in one
+ * piece where these are idle. */
+static bool begins_in_pieces(struct array *array, uint16_t number) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    if (!kernel->is_pooled || kernel->held->pace > 0 || kernel->ran_alone || kernel->is_whole ||
+        kernel->alone.per_sm != 1 || kernel->blocks > kernel->n_sms)
+        return false;
+    gsim_sm_pieces_begin(kernel);
+    return true;
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool begin_blocks(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
+    if (gsim_rarely(held->begun.left > 0))
+        return serve_pieces(array, number);
     if (gsim_rarely(held->leaving > 0) && !kernel->only)
         stay(held);
     if (is_all_there(kernel)) {
@@ -504,6 +558,8 @@ static bool begin_blocks(struct array *array, uint16_t number) {
     }
     if (held->n == 0)
         find_alone(array, number);
+    if (begins_in_pieces(array, number))
+        return serve_pieces(array, number);
     int64_t has = kernel->ran_alone ? had_alone(array, number) : held->n;
     int64_t left = fill_up(array, number, has, blocks_to_be_there(kernel, has));
     if (held->step > 0 && step_of(held, held->pace) == 0) /* out of step, so counted by its work */
@@ -652,7 +708,8 @@ static void look_for_others(struct array *array) {
     bool crowded = is_crowded(array);
     for (uint32_t i = 0; i < array->n; i++)
         if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->waiting[0] == i)) &&
-            array->kernels[i].held->leaving == 0 && !slows(&array->kernels[i], crowded))
+            array->kernels[i].held->leaving == 0 && array->kernels[i].held->begun.left == 0 &&
+            !slows(&array->kernels[i], crowded))
             array->kernels[i].look = 0;
 }
 

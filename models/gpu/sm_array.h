@@ -48,6 +48,10 @@ struct gsim_sm_set {
     uint64_t word[GSIM_ARRAY_SMS_MAX / 64];
 };
 
+static inline void gsim_sm_set_add(struct gsim_sm_set *set, int64_t sm) {
+    set->word[sm / 64] |= UINT64_C(1) << (sm % 64);
+}
+
 static inline bool gsim_sm_set_has(const struct gsim_sm_set *set, int64_t sm) {
     return set->word[sm / 64] >> (sm % 64) & 1;
 }
@@ -88,6 +92,17 @@ static inline int64_t gsim_sm_end_of_run(const uint8_t *has, int64_t sm, int64_t
     return at < end ? at : end;
 }
 
+/* The blocks of a kernel that need an SM each, where not all of these were idle as it began: pieces
+ * of it that began together, and end together. */
+enum { GSIM_SM_PIECES_MOST = 4 };
+struct gsim_sm_pieces {
+    uint32_t n;
+    uint32_t waiting; /* blocks that have not begun */
+    struct gsim_sm_set on[GSIM_SM_PIECES_MOST]; /* a block on each */
+    gsim_work rest[GSIM_SM_PIECES_MOST]; /* of each of their blocks, of the kernel's work */
+    gsim_work left; /* the rest of the kernel that all of this holds for; 0: it has no pieces */
+};
+
 /* What a kernel puts on the SMs of its lane; part of the lane's state. */
 struct gsim_sm_held {
     uint8_t blocks[GSIM_ARRAY_SMS_MAX]; /* by SM of the space */
@@ -104,6 +119,7 @@ struct gsim_sm_held {
      * next one might begin: from then on these are the kernel. 0 blocks: all of it are. */
     int64_t rest_blocks;
     gsim_work rest_work;
+    struct gsim_sm_pieces begun;
 };
 
 /* What a kernel loses of its time here: parts in ppm, without a lower clock. */
@@ -136,6 +152,7 @@ struct gsim_sm_kernel {
     int64_t blocks, threads; /* above 0; threads of one block */
     int64_t whole_blocks; /* of the kernel of which it is an atom; 0: it is whole */
     int64_t register_bytes, shared_bytes; /* of one block */
+    bool spreads; /* its work is launched as no more blocks than its SMs hold */
     /* a kernel of which only the time is known: it lets none run beside its blocks */
     bool is_whole;
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
@@ -157,6 +174,8 @@ struct gsim_sm_kernel {
     int64_t arrived_ns; /* when it could begin */
     uint8_t let_nth; /* of one instant the least goes first, then by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
+    /* A client's with a cap: any SMs of the space, as many as that, and those first. */
+    bool is_pooled;
     /* Of these; NULL: all of them. Its blocks on others leave as they end; without a set they have
      * successors there. */
     const struct gsim_sm_set *only;
@@ -226,7 +245,7 @@ static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 static inline void gsim_sm_held_clear(struct gsim_sm_held *held) {
     if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0 ||
-        held->sees_parting > 0 || held->rest_blocks > 0)
+        held->sees_parting > 0 || held->rest_blocks > 0 || held->begun.left > 0)
         memset(held, 0, sizeof *held);
 }
 /* The SMs that a cap leaves of `sms`, in the steps in which a device counts them. */
@@ -234,6 +253,17 @@ int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uin
 /* The SMs of the largest group within this part of the device's, as green contexts have them; at
  * least those of the smallest group there is. */
 int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_ppm);
+
+/* --- pieces (models/gpu/sm_pieces.c) --- */
+
+/* The kernel comes, and all of its blocks wait. */
+void gsim_sm_pieces_begin(struct gsim_sm_kernel *kernel);
+/* Blocks that have waited are on SMs now, beside those of all pieces. */
+void gsim_sm_pieces_add(struct gsim_sm_kernel *kernel);
+/* Blocks that have done their work leave their SMs. */
+void gsim_sm_pieces_go_on(struct gsim_sm_kernel *kernel);
+/* The rest of the kernel at which the next piece ends; 0: at its end. */
+gsim_work gsim_sm_pieces_look(const struct gsim_sm_kernel *kernel);
 
 /* --- rates (models/gpu/sm_rates.c) --- */
 

@@ -78,6 +78,7 @@ struct gsim_app_kernel {
     int64_t sms; /* SMs needed at once (a cooperative launch) */
     int64_t register_bytes, shared_bytes; /* of one block */
     int64_t blocks, threads; /* of a launch, and of one block; 0: not given */
+    bool spreads; /* its work is launched as no more blocks than the SMs that it sees hold */
     enum gsim_app_unit unit;
     const struct gsim_app_extent *touches; /* in order */
     uint32_t n_touches;

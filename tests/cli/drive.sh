@@ -27,6 +27,11 @@ check "a page shows both, with the device of each" "1 1" "$(grep -c ">dry run<" 
 expect "it is not repeated" 2 "gsim drive --replay r.db" "$gsim" repro r.db 1
 check "the run is marked as done" "done 3,5 1 40" "$(ask 'select status, gpus, is_dry, speed_up from real_run')"
 check "nothing is left of it" 0 "$(gone 60)"
+printf 'job_id,submit_s,duration_s,gpus\na,0,1,0.5\nb,0,1,0.5\n' >parts.csv
+expect "parts of a GPU without an arrangement are time slices, which is said" 0 "puts job 'b' on a part of a GPU beside another job" \
+    "$gsim" drive --dry-run --speed-up 40 --gpus 3 --policy fifo --logs "$tmp/parts" parts.csv
+"$gsim" drive --dry-run --speed-up 40 --gpus 3 --policy mps --logs "$tmp/parts2" parts.csv >out 2>&1
+check "and under mps they are what they are said to be" 0 "$(grep -c 'on a part of a GPU' out)"
 
 # --- beside the simulation
 same_decisions() { # name, trace: with the times that the jobs took, the simulation decides as the run did

@@ -153,7 +153,13 @@ if [ "${1-}" = -f ]; then
     touch "$CUDA_MPS_PIPE_DIRECTORY/control"
     while [ ! -e "$CUDA_MPS_PIPE_DIRECTORY/log" ]; do sleep 0.05; done
 else
-    read -r word && [ "$word" = quit ] && touch "$CUDA_MPS_PIPE_DIRECTORY/log"
+    read -r word rest
+    case $word in
+    quit) touch "$CUDA_MPS_PIPE_DIRECTORY/log" ;;
+    start_server) echo "$rest" >>"${0%/*}/servers" ;;
+    get_server_list) echo 4711 ;;
+    get_server_status) [ "$rest" = 4711 ] && echo ACTIVE ;;
+    esac
 fi
 END
 chmod +x "$tmp/bin/nvidia-cuda-mps-control"
@@ -171,6 +177,7 @@ by_mps a=a
 say "jobs are clients of MPS" $?
 check "a client has its cap, and its place among the server's GPUs" "0 50 control" "$(tr '\n' ' ' <logs/0-half.log | sed 's/ $//')"
 check "or none" "0 none" "$(cat logs/1-all.log)"
+check "the server was told to start before the first job" "-uid $(id -u)" "$(cat bin/servers)"
 check "the server has the run's GPUs" "serves $second" "$(cat logs/mps.log)"
 check "and is gone, with its folder" "0 0" "$(pgrep -f "$tmp/bin/nvidia-cuda-mps" | wc -l) $(folders)"
 # A job for which its own share is enough, and one that lacks half of the SMs that it fills.

@@ -82,6 +82,55 @@ static void test_ends_of_blocks_matter_to_others(void **state) {
     assert_int_equal(one.rate_q32, GSIM_RATE_ONE);
 }
 
+/* Two clients with caps of three of the four SMs, blocks that need an SM each. The second one takes
+ * the SM that is idle, though it is none of its first ones, and two when the first client's kernel
+ * ends: each block takes all of the kernel's time, so that it needs twice as long. */
+static void test_caps_beyond_the_gpu_share_all_sms(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(3, 8192, &held[0]), kernel(3, 8192, &held[1])};
+    for (int i = 0; i < 2; i++) {
+        kernels[i].n_sms = 3;
+        kernels[i].is_pooled = kernels[i].has_queue = true;
+    }
+    kernels[1].arrived_ns = 1;
+    solve(kernels, 2);
+    assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE);
+    assert_int_equal(kernels[1].rate_q32, GSIM_RATE_ONE / 3);
+    assert_int_equal(held[1].blocks[3], 1);
+    assert_true(kernels[1].look == gsim_work_of_ns(WORK_NS) - gsim_work_of_ns(WORK_NS) / 3);
+    kernels[1].left = kernels[1].look;
+    solve(&kernels[1], 1);
+    assert_int_equal(held[1].n, 2);
+    assert_int_equal(kernels[1].rate_q32, gsim_muldiv_floor(GSIM_RATE_ONE, 2, 3));
+    assert_true(kernels[1].look == 0);
+}
+
+/* The second client's kernel comes at half of the first one's time, and gets its last two SMs at
+ * half of its own first block: that block ends a half later, the others a whole, and not all
+ * together. */
+static void test_pieces_end_as_they_began(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(3, 8192, &held[0]), kernel(3, 8192, &held[1])};
+    gsim_work all = kernels[1].all;
+    for (int i = 0; i < 2; i++) {
+        kernels[i].n_sms = 3;
+        kernels[i].is_pooled = kernels[i].has_queue = true;
+    }
+    kernels[0].left = all / 2;
+    kernels[1].arrived_ns = 1;
+    solve(kernels, 2);
+    kernels[1].left = all - all / 6; /* half of one of three blocks */
+    solve(&kernels[1], 1);
+    assert_int_equal(held[1].n, 3);
+    assert_true(kernels[1].look == kernels[1].left - 3 * (all - all / 6 * 3) / 3);
+    kernels[1].left = kernels[1].look;
+    solve(&kernels[1], 1);
+    assert_int_equal(held[1].n, 2);
+    assert_true(kernels[1].look == 0 && kernels[1].left <= all / 3 + 2);
+}
+
 /* Four blocks of which an SM holds one begin in pieces, three and one, before any has done its part:
  * all stay to the end, so that a kernel behind them gets nothing from the middle on. */
 static void test_blocks_in_pieces_end_together(void **state) {
@@ -697,6 +746,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
         cmocka_unit_test(test_ends_of_blocks_matter_to_others),
+        cmocka_unit_test(test_caps_beyond_the_gpu_share_all_sms),
+        cmocka_unit_test(test_pieces_end_as_they_began),
         cmocka_unit_test(test_blocks_in_pieces_end_together),
         cmocka_unit_test(test_uneven_ends_free_half_of_the_time),
         cmocka_unit_test(test_blocks_stay_when_a_cap_moves),

@@ -91,6 +91,40 @@ static enum gsim_status launch(struct gsim_mps *mps, const struct gsim_executor 
     return status;
 }
 
+/* Words for the control process go to it as its own program would say them: through that program.
+ * What the script answers is its exit code; -1: it did not end by itself. */
+static int by_its_program(const struct gsim_mps *mps, const char *script) {
+    int state = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)setenv("CUDA_MPS_PIPE_DIRECTORY", mps->folder, 1);
+        (void)execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+        _exit(127);
+    }
+    while (pid > 0 && waitpid(pid, &state, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0 && WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+static void say_quit(const struct gsim_mps *mps) {
+    (void)by_its_program(mps, "echo quit | exec timeout 5 nvidia-cuda-mps-control >/dev/null 2>&1");
+}
+
+/* The control process starts a server when a client comes, which waits for it. So the server is
+ * started before the first job, and is there when it comes; where that cannot be, the first job
+ * waits as it would by itself. */
+static void start_server(const struct gsim_mps *mps) {
+    (void)by_its_program(mps,
+                         "ask() { echo \"$*\" | timeout 5 nvidia-cuda-mps-control 2>/dev/null; }\n"
+                         "ask start_server -uid $(id -u) >/dev/null || exit 1\n"
+                         "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do\n"
+                         "    server=$(ask get_server_list)\n"
+                         "    case $(ask get_server_status $server) in ACTIVE) exit 0 ;; esac\n"
+                         "    sleep 0.1\n"
+                         "done\n"
+                         "exit 1");
+}
+
 enum gsim_status gsim_mps_start(struct gsim_mps *mps, const struct gsim_executor *executor,
                                 const struct gsim_guard *guard) {
     struct gsim_arena *arena = gsim_arena_new();
@@ -99,21 +133,9 @@ enum gsim_status gsim_mps_start(struct gsim_mps *mps, const struct gsim_executor
     gsim_arena_free(arena);
     if (status != GSIM_OK)
         gsim_mps_end(mps, guard);
+    else
+        start_server(mps);
     return status;
-}
-
-/* `quit` goes to the control process as its own program would say it: through that program. */
-static void say_quit(const struct gsim_mps *mps) {
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)setenv("CUDA_MPS_PIPE_DIRECTORY", mps->folder, 1);
-        (void)execl("/bin/sh", "sh", "-c",
-                    "echo quit | exec timeout 5 nvidia-cuda-mps-control >/dev/null 2>&1",
-                    (char *)NULL);
-        _exit(127);
-    }
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
 }
 
 void gsim_mps_clean(const void *mps) {

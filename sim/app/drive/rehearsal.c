@@ -11,6 +11,8 @@ struct rehearsal {
     struct gsim_executor *executor;
     bool has_moved; /* a paused job went to other GPUs than those with its memory */
     const char *no_move; /* why a job cannot take its image elsewhere; NULL: none has to */
+    bool has_arranged; /* the policy says how jobs share GPUs */
+    int64_t part_job; /* it had a part of a GPU beside another job; -1: none did */
     int64_t blind_job; /* it shared a GPU, and does not tell what it did then; -1: none is asked */
 };
 
@@ -59,10 +61,22 @@ static void note_sharing(struct gsim_model *m, gsim_slot slot) {
                 m->has_shared[slot] = m->has_shared[other] = true;
 }
 
+/* Parts of GPUs have places of their own in the cluster. */
+static void note_parts(struct gsim_model *m, gsim_slot slot) {
+    const struct gsim_job *about = &(*m->jobs)[slot];
+    for (gsim_slot other = 0; other < m->capacity; other++) {
+        const struct gsim_job *it = &(*m->jobs)[other];
+        if (other != slot && it->n_units == 1 && about->n_units == 1 &&
+            it->units[0].gpu == about->units[0].gpu)
+            m->heard->part_job = about->index;
+    }
+}
+
 static enum gsim_when admit(struct gsim_model *m, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
     const struct gsim_job *about = &(*m->jobs)[slot];
     note_sharing(m, slot);
+    note_parts(m, slot);
     m->heard->has_moved |= from == GSIM_PAUSED && about->is_moved;
     if (from == GSIM_HELD && keep == GSIM_KEEP_IMAGE && about->is_moved && !m->heard->no_move)
         m->heard->no_move = gsim_moves_refusal(m->executor, about);
@@ -124,6 +138,7 @@ static enum gsim_when evict(struct gsim_model *m, gsim_slot slot, enum gsim_stop
 
 static void arrange(struct gsim_model *m, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns) {
+    m->heard->has_arranged = true;
     m->heard->executor->is_served |= arrangement->is_served;
     m->heard->executor->is_paged |= arrangement->memory == GSIM_MEMORY_UVM;
     gsim_model_device.arrange(m->inner, units, n_units, arrangement, now_ns);
@@ -315,11 +330,27 @@ static enum gsim_status judge(const struct rehearsal *rehearsal, const struct gs
     return GSIM_OK;
 }
 
+/* A simulation takes a part of a GPU for one that its job has to itself; without an arrangement,
+ * processes share the GPU by time slices, each all of it. */
+static void warn_of_parts(const struct rehearsal *rehearsal, const struct gsim_trace *trace,
+                          const char *policy, struct gsim_log *log) {
+    if (rehearsal->part_job < 0 || rehearsal->has_arranged ||
+        rehearsal->executor->cutting->is_needed)
+        return;
+    uint32_t job = (uint32_t)rehearsal->part_job;
+    gsim_warn(
+        log, trace->path, gsim_trace_line(trace, job),
+        "policy '%s' puts job '%s' on a part of a GPU beside another job, and says nothing of "
+        "how they share it: the simulation has each run as if alone, and the driver gives "
+        "them time slices, in which they take longer; policy mps gives each its part",
+        policy, gsim_trace_id(trace, job));
+}
+
 enum gsim_status gsim_rehearse(const struct gsim_setup *setup, struct gsim_executor *executor,
                                const struct gsim_io *io, struct gsim_log *log) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_setup *own = arena ? gsim_arena_alloc(arena, sizeof *own) : NULL;
-    struct rehearsal rehearsal = {.executor = executor, .blind_job = -1};
+    struct rehearsal rehearsal = {.executor = executor, .part_job = -1, .blind_job = -1};
     struct gsim_log *notes = own ? gsim_arena_alloc(arena, sizeof *notes) : NULL;
     struct gsim_result result;
     if (!notes) {
@@ -338,6 +369,8 @@ enum gsim_status gsim_rehearse(const struct gsim_setup *setup, struct gsim_execu
         gsim_log_merge(log, notes);
     if (status == GSIM_OK)
         status = judge(&rehearsal, &setup->trace, setup->contender[0].policy->name, log);
+    if (status == GSIM_OK)
+        warn_of_parts(&rehearsal, &setup->trace, setup->contender[0].policy->name, log);
     gsim_arena_free(arena);
     return status;
 }
