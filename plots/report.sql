@@ -22,7 +22,7 @@ SELECT label AS "policy", humane(mean_s) AS "JCT mean", humane(mean_low_s) || ' 
        iif(is_first, '', humane(difference_low_s) || ' to ' || humane(difference_high_s)) AS "interval of the difference",
        iif(is_first, '', fixed(ratio, 3)) AS "ratio",
        iif(is_first, '', fixed(ratio_low, 3) || ' to ' || fixed(ratio_high, 3)) AS "interval of the ratio",
-       iif(is_first, '', printf(iif(p < 0.001, '< 0.001', '%.2g'), p)) AS "p", below AS "traces below the first"
+       iif(is_first, '', iif(p IS NULL, '-', printf(iif(p < 0.001, '< 0.001', '%.2g'), p))) AS "p", below AS "traces below the first"
 FROM (SELECT nth, series, label, d.*, (SELECT policy FROM chosen WHERE run_id = d.run_id) = said.first AS is_first
       FROM said JOIN compared AS d USING (comparison) JOIN member USING (run_id) WHERE said.comparison IN (
           SELECT comparison FROM compared WHERE mean_low_s IS NOT NULL))

@@ -49,6 +49,20 @@ check "nor its intervals" 2 "$(cells part.html | grep -cE '^(fifo|sjf)\|1\|200\|
 "$gsim" run --policy sjf --cluster c.ini --db r.db --force --quiet t.csv >log 2>&1
 "$gsim" report r.db -o stale.html --quiet >log 2>&1
 check "nor of a run that was replaced" "none:" "$(points stale.html | cut -c1-5)"
+# The policy nearest to the log goes first in gsim advise: intervals over changed traces stay those of their policy.
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s"
+    for (i = 0; i < 120; i++) { long = i % 6 == 0; at = i * 9000; began = long || at > ends ? at : ends; ends = began + (long ? 9000 : 3000)
+        printf "%d,%d,%d,1,u%d,%d,%d\n", i, at, long ? 9000 : 3000, i % 3, began, ends } }' >near.csv
+"$gsim" advise --quiet --policies srtf,fifo --device ideal --nodes 1 --gpus-per-node 1 --resample user near.csv -o near.html >out 2>&1
+python3 -c 'import sqlite3
+db = sqlite3.connect("near.db")
+first, = db.execute("SELECT first FROM comparison").fetchone()
+for policy, of in (("fifo", first == "fifo"), ("srtf", first != "srtf")):
+    means = [m for m, in db.execute("SELECT jct_mean_s FROM run WHERE policy = ? ORDER BY run_id", (policy,))][1:11]
+    told = {m for m, in db.execute("SELECT mean_s FROM compared JOIN run USING (run_id) WHERE policy = ?", (policy,))}
+    print(policy, of, len(told), abs(sum(means) / len(means) - told.pop()) < 1e-6)' >told 2>&1
+check "intervals of gsim advise are those of their policy" "fifo True 1 True srtf True 1 True" "$(tr '\n' ' ' <told | sed 's/ $//')"
+check "and have no p over changed traces" 1 "$(cells near.html | grep -cE '^srtf\|.*\|-\|[0-9]+\|$')"
 # A merged database has the verdicts of both.
 "$gsim" compare --policies fifo,srtf --nodes 2 --gpus-per-node 4 --db one.db --no-what-if --quiet t.csv >log 2>&1
 "$gsim" compare --policies fifo,las --nodes 2 --gpus-per-node 4 --db two.db --no-what-if --quiet t.csv >log 2>&1

@@ -227,6 +227,15 @@ static enum gsim_status load_log(struct gsim_cli *cli, struct gsim_setup *setup)
 
 /* --- today ------------------------------------------------------------------------------------ */
 
+/* What the database calls a task goes with it. */
+static void swap_asked(struct gsim_compare *c, int at, int contender) {
+    if (!c->asked)
+        return;
+    struct gsim_db_asked first = c->asked[at];
+    c->asked[at] = c->asked[at + contender];
+    c->asked[at + contender] = first;
+}
+
 static void swap_tasks(struct gsim_compare *c, int contender) {
     for (int r = 0; r < c->n_traces; r++) {
         struct gsim_compare_task *own = &c->tasks[r * c->setup->n_contenders];
@@ -235,6 +244,7 @@ static void swap_tasks(struct gsim_compare *c, int contender) {
         own[contender] = first;
         own[0].contender = 0;
         own[contender].contender = contender;
+        swap_asked(c, r * c->setup->n_contenders, contender);
     }
 }
 
