@@ -263,8 +263,7 @@ static bool lacks_size(const struct gsim_model *model, gsim_slot slot, enum gsim
            value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB] != 0;
 }
 
-/* Whether a pause leaves the job's memory to a manager: nothing keeps other jobs from pushing it
- * out. */
+/* Whether a pause leaves the job's memory to a manager: other jobs may push it out. */
 static bool keeps_memory(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     return (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE) && about->n_units > 0 &&
@@ -419,6 +418,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     int64_t kept_ns = gsim_shared_job_kept_ns(model, slot, done_ns, checkpoint_ns);
     model->progress[slot] =
         (struct gsim_progress){.done = gsim_work_of_ns(kept_ns), .since_ns = now_ns};
+    find_phase(model, slot);
     gsim_shared_lose(model, slot);
     job->phase = IDLE;
     job->is_carried = false;

@@ -37,13 +37,28 @@ static int64_t key_of(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_common_times(usual_ms > 0 ? usual_ms : 1, ctx->view->jobs.gpus[slot]);
 }
 
-static void note_past(const struct gsim_ctx *ctx, gsim_slot slot) {
+static void note(const struct gsim_ctx *ctx, gsim_slot slot, int64_t took_ms, int64_t n) {
     struct lucid_past *past = past_of(ctx, slot), *all = &own(ctx)->all;
-    int64_t took_ms = gsim_attained_ns(ctx->view, slot) / GSIM_NS_PER_MS;
     all->sum_ms += took_ms;
-    all->n++;
+    all->n += n;
     past->sum_ms += past != all ? took_ms : 0;
-    past->n += past != all;
+    past->n += past != all ? n : 0;
+}
+
+static void note_end(const struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t took_ms = gsim_attained_ns(ctx->view, slot) / GSIM_NS_PER_MS;
+    own(ctx)->end[ctx->view->jobs.index[slot]] = (struct lucid_end){took_ms, true};
+    note(ctx, slot, took_ms, 1);
+}
+
+/* Returns whether the job comes again, from a node that failed; it is none of those done then. */
+static bool comes_again(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct lucid_end *end = &own(ctx)->end[ctx->view->jobs.index[slot]];
+    bool was_noted = end->is_noted;
+    if (was_noted)
+        note(ctx, slot, -end->took_ms, -1);
+    end->is_noted = false;
+    return was_noted;
 }
 
 /* Jobs stand in line by their keys, equal ones by submission. */
@@ -79,7 +94,7 @@ static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct lucid *lucid = own(ctx);
     lucid_job(ctx, slot)->use_ppm = -1;
-    if (!lucid_binder_arrival(ctx, lucid))
+    if (!comes_again(ctx, slot) && !lucid_binder_arrival(ctx, lucid))
         gsim_common_no_memory(ctx);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
     if (gpus > lucid->most_profiled)
@@ -101,7 +116,7 @@ static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind 
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    note_past(ctx, slot);
+    note_end(ctx, slot);
     leave(ctx, slot);
 }
 
@@ -161,7 +176,8 @@ static void profile(struct gsim_ctx *ctx, struct gsim_plan *plan) {
             return;
         gsim_index_remove(&lucid->fresh, slot);
         lucid_job(ctx, slot)->stage = LUCID_PROFILED;
-        gsim_plan_watch(plan, slot, GSIM_WATCH_RAN, lucid->profile_ns);
+        gsim_plan_watch(plan, slot, GSIM_WATCH_RAN,
+                        gsim_ran_ns(ctx->view, slot) + lucid->profile_ns);
     }
 }
 
@@ -243,13 +259,14 @@ static bool open_tables(struct gsim_ctx *ctx, struct lucid *lucid) {
     lucid->is_taken =
         gsim_arena_array(ctx->arena, ctx->view->cluster.n_nodes, sizeof *lucid->is_taken);
     lucid->user = gsim_arena_array(ctx->arena, n_users, sizeof *lucid->user);
+    lucid->end = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *lucid->end);
     for (uint32_t gpu = 0; lucid->host && gpu < n_gpus; gpu++)
         lucid->host[gpu] = GSIM_NO_SLOT;
     if (lucid->pairs)
         lucid->n_of_kind =
             gsim_arena_array(ctx->arena, lucid->pairs->n_kinds, sizeof *lucid->n_of_kind);
     return (!lucid->pairs || lucid->n_of_kind) && lucid->host && lucid->guest && lucid->n_sharers &&
-           lucid->unit && lucid->is_taken && lucid->user;
+           lucid->unit && lucid->is_taken && lucid->user && lucid->end;
 }
 
 /* Where the table of speeds has rows of pairs for the cluster's first device, jobs share by it. */

@@ -28,6 +28,12 @@ struct lucid_past {
     int64_t sum_ms, n;
 };
 
+/* A job that has ended, by its number in the trace. Where a node failed it comes again. */
+struct lucid_end {
+    int64_t took_ms;
+    bool is_noted;
+};
+
 enum {
     LUCID_PARTS = 101, /* of a GPU's time, in whole per cents */
     LUCID_CLASSES = 3, /* by what a job does to others */
@@ -60,6 +66,7 @@ struct lucid {
     int64_t n_measured; /* jobs */
     uint8_t last_used[LUCID_PARTS]; /* by the measurement's number: that part of the last ones */
     struct lucid_past all, *user;
+    struct lucid_end *end;
     /* by a table of pairs (--rates, rows beside another model); NULL: by the use of the GPU */
     const struct gsim_rates *pairs;
     uint32_t device; /* the table's, of the cluster's first GPU */

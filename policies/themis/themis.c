@@ -34,7 +34,8 @@
 struct job {
     gsim_slot slot;
     uint32_t gpus, has; /* that it asks for; of the lease under way */
-    double crowd; /* the sum of jobs over time at its arrival */
+    double crowd; /* the sum of jobs over time at its arrival, the first one where nodes failed */
+    bool has_come;
     bool keeps_pace; /* those found for it stay */
     double *pace; /* by GPUs, 0 to `gpus` */
     uint64_t came; /* among all that have come */
@@ -209,7 +210,8 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
         gsim_common_no_memory(ctx);
         return;
     }
-    *job = (struct job){.slot = slot, .gpus = gpus, .crowd = s->crowd, .pace = pace};
+    double crowd = job->has_come ? job->crowd : s->crowd;
+    *job = (struct job){.slot = slot, .gpus = gpus, .crowd = crowd, .has_come = true, .pace = pace};
     job->came = s->n_came++;
     s->n_active++;
     if (s->n_line == ctx->view->trace->n_jobs)

@@ -7,7 +7,8 @@
 muri    every end, with matchings found by trying all (Zhao et al., SIGCOMM 2022, section 4)
 gavel   ends under water-filling beside a fluid that is shared by weights, of users too (Narayanan et al., OSDI 2020)
 rules_*.py: types of GPUs, pairs of jobs, rounds by a rule and rounds of its program under gavel; rounds of its program
-under synergy; types under themis, elasticflow, synergy and sia; spare GPUs of elasticflow; jobs that learn under optimus,
+under synergy; types under themis, elasticflow, synergy and sia; nodes that fail, chains, phases and costs of a width
+under themis; spare GPUs of elasticflow; jobs that learn under optimus,
 pollux and sia, and on several GPUs, nodes and types; what pollux' search finds; plans of shockwave with and without
 phases; profiles and the line of lucid
 """
@@ -36,12 +37,14 @@ from rules_sia_learners import sia_learners
 from rules_synergy import synergy, synergy_ftf, synergy_las
 from rules_synergy_program import synergy_program
 from rules_themis import themis
+from rules_themis_nodes import themis_nodes
 
 GSIM = os.path.abspath(sys.argv[1])
 CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 40 if os.environ.get("CASES") == "all" else 28
 # Rules whose walk is slow are held by a part of the cases: one of two, or of three.
 SLOW = {pollux_search: 2, gavel_program_pairs: 3}
-FOUND = {elasticflow: [1108], shockwave: [863, 1276], sia_learners: [77, 168]}  # further cases, which found something once
+FOUND = {elasticflow: [1108], shockwave: [863, 1276], sia_learners: [77, 168],
+         themis_nodes: [65, 128, 201]}  # further cases, which found something once
 
 
 def run(rows, *words):
@@ -306,7 +309,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for hold in (muri, water_filling, water_filling_users, types, pairs, gavel_rounds, gavel_program_pairs, gavel_program_allox,
-                     gavel_default, gavel_fifo_pairs, gavel_gandiva, themis,
+                     gavel_default, gavel_fifo_pairs, gavel_gandiva, themis, themis_nodes,
                      elasticflow, elasticflow_spare, synergy, synergy_ftf, synergy_las, synergy_program, optimus, pollux,
                      pollux_search, learners, shockwave, shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
             seeds = [*range(-(-CASES // SLOW.get(hold, 1))), *FOUND.get(hold, [])]

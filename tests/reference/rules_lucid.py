@@ -2,8 +2,16 @@
 """Lucid (Hu et al., ASPLOS 2023, section 3): a profiler's pool first, the fewest GPUs first; then jobs in
 the order of estimated time times GPUs, the first of which holds up the others. No job is stopped but by the profiler.
 The estimate is the mean of the user's jobs that are done, of all jobs where there is none, and else 1 ms."""
+import math
+import os
 import statistics
+import sys
 from fractions import Fraction
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plain"))
+from failures import Stream  # noqa: E402
+
+SEED = 3
 
 
 def nodes_of(draw, gpus):
@@ -35,17 +43,37 @@ def start(waiting, free, begins, now):
     return free
 
 
-def ends(jobs, gpus, pool, profile_ms, keeps):
+class Outage:
+    """Of the only node: when it fails and is repaired, in ms (docs/clusters.md, "Nodes that fail")."""
+    def __init__(self, up_s, down_s, every_ms):
+        self.stream, self.means, self.is_up, self.every_ms = Stream(SEED, "failures of node 0"), (down_s, up_s), True, every_ms
+        self.turns = self.draw() if up_s else math.inf
+
+    def draw(self):
+        return self.stream.exponential(self.means[self.is_up] * 10**9) / 1e6
+
+    def turn(self):
+        self.is_up = not self.is_up
+        self.turns += self.draw()
+
+    def fall_back(self, job, now):
+        """To its last checkpoint, or to where it began from storage."""
+        done = job["length_ms"] - job["left"] + now - job["began"]
+        kept = max(job["length_ms"] - job["left"], done // self.every_ms * self.every_ms if self.every_ms else 0)
+        job["left"] = job["length_ms"] - kept
+
+
+def ends(jobs, gpus, pool, profile_ms, keeps, outage):
     now, past, coming = 0, Past(), list(jobs)
     fresh, line, running = [], [], []
     main_free, pool_free = gpus - pool, pool
 
     def begin_main(job, at):
-        job["where"], job["until"] = "main", at + job["left"]
+        job["where"], job["until"], job["began"] = "main", at + job["left"], at
         running.append(job)
 
     def begin_profile(job, at):
-        job["where"], job["until"] = "pool", at + min(profile_ms, job["left"])
+        job["where"], job["until"], job["began"] = "pool", at + min(profile_ms, job["left"]), at
         running.append(job)
 
     def stand(job):
@@ -53,8 +81,15 @@ def ends(jobs, gpus, pool, profile_ms, keeps):
         line.append(job)
         line.sort(key=lambda other: (other["key"], other["nth"]))
 
+    def come(job):
+        if job["gpus"] <= pool:
+            fresh.append(job)
+            fresh.sort(key=lambda other: (other["gpus"], other["nth"]))
+        else:
+            stand(job)
+
     while coming or fresh or line or running:
-        now = min([job["until"] for job in running] + [job["submit"] for job in coming[:1]])
+        now = min([job["until"] for job in running] + [job["submit"] for job in coming[:1]] + [outage.turns])
         stopped = []
         for job in sorted((job for job in running if job["until"] == now), key=lambda job: job["nth"]):
             running.remove(job)
@@ -65,23 +100,27 @@ def ends(jobs, gpus, pool, profile_ms, keeps):
                 job["end"] = now
                 past.note(job)
                 continue
-            job["left"] -= took if keeps else 0
+            job["left"] = job["left"] - took if keeps else job["length_ms"]
             stopped.append(job)
         while coming and coming[0]["submit"] == now:
-            job = coming.pop(0)
-            if job["gpus"] <= pool:
-                fresh.append(job)
-                fresh.sort(key=lambda other: (other["gpus"], other["nth"]))
-            else:
-                stand(job)
+            come(coming.pop(0))
         for job in stopped:
             stand(job)
+        if outage.turns == now:
+            outage.turn()
+            for job in running:
+                outage.fall_back(job, now)
+                come(job)
+            running.clear()
+            main_free, pool_free = gpus - pool, pool
+        if not outage.is_up:
+            continue
         main_free = start(line, main_free, begin_main, now)
         pool_free = start(fresh, pool_free, begin_profile, now)
 
 
 def lucid(draw, run):
-    """All times are whole milliseconds, and no two of them are equal but those of jobs that come together."""
+    """All times but those of failures are whole milliseconds, and no two of them are equal but those of jobs that come together."""
     gpus = draw.randint(2, 8)
     pool, profile_ms, keeps = draw.randint(0, gpus // 2), draw.choice([50, 200]) * 1000 + 1, draw.choice([False, True])
     jobs, submit = [], 0
@@ -92,9 +131,13 @@ def lucid(draw, run):
         submit += draw.choice([0, draw.randrange(10**5), draw.randrange(10**6)])
     rows = [("job_id", "submit_s", "duration_s", "gpus", "user")]
     rows += [(job["nth"], job["submit"] / 1000, job["length_ms"] / 1000, job["gpus"], job["user"]) for job in jobs]
-    got = run(rows, "--policy", "lucid", *nodes_of(draw, gpus), "--set", f"pool={pool}", "--set",
-              f"profile={profile_ms}ms", "--set", "binder=off", "--set", f"keeps={'on' if keeps else 'off'}")
-    ends(jobs, gpus, pool, profile_ms, keeps)
+    nodes, up_s, every = nodes_of(draw, gpus), draw.choice([0, 0, 3000]), draw.choice([0, 233])
+    fails = ("--seed", SEED, "--mtbf", f"{up_s}s", "--mttr", "100s") if up_s else ()
+    nodes = ("--nodes", 1, "--gpus-per-node", gpus) if up_s else nodes
+    fails += ("--checkpoint", f"{every}s") if up_s and every else ()
+    got = run(rows, "--policy", "lucid", *nodes, "--set", f"pool={pool}", "--set", f"profile={profile_ms}ms", "--set",
+              "binder=off", "--set", f"keeps={'on' if keeps else 'off'}", *fails)
+    ends(jobs, gpus, pool, profile_ms, keeps, Outage(up_s, 100, every * 1000))
     return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end'] / 1000}" for row, job in zip(got, jobs)
             if abs(float(row["end_s"]) - job["end"] / 1000) > 1e-6]
 
