@@ -486,7 +486,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "hosted", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "mixed_turns", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes; times
     # that no host of whole nanoseconds gives, a pace of iterations of which every third is longer
@@ -494,7 +494,7 @@ class Timeslice(Policy):
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
-        programs = {"programs": (Hosts, 1e-5), "hosted": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
+        programs = {"programs": (Hosts, 1e-5), "mixed_turns": (Hosts, 1e-5), "hosted": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
         lane, self.slack = programs.get(setup.kind, (self.lane, type(self).slack))
         share(cluster, jobs, lane, setup, self.shared)
 
@@ -595,7 +595,7 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels", "gangs_in_urgent_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "mixed_urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels", "gangs_in_urgent_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
@@ -607,16 +607,17 @@ class Xsched(Policy):
 
 
 class Chimera(Xsched):
-    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways", "gangs_in_ways", "gangs_in_urgent_ways")
+    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "mixed_urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways", "gangs_in_ways", "gangs_in_urgent_ways")
     again = {"ties_of_ways": (53,)}  # two ways cost as much, and one frees the SMs sooner
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets", "gangs_in_resets", "gangs_in_urgent_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "mixed_urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets", "gangs_in_resets", "gangs_in_urgent_resets"), {
+        "mixed_urgent_resets": (10, 15)}  # hosts that wait and go on at once
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices", "gangs_in_slices", "gangs_in_urgent_slices")
+    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "mixed_urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices", "gangs_in_slices", "gangs_in_urgent_slices")
     # one comes as a turn ends, and so does another of the rank of the job that had it
     again = {"slices": (443,), "ties_of_slices": (111,)}
 
