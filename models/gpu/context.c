@@ -35,9 +35,9 @@ static int64_t host_until(const struct gsim_context *context, int64_t kernel) {
     return ahead * context->spec.host_ns + scaled(launched, context->spec.host_q32);
 }
 
-/* Whether the host waits for all of the present iteration before it begins the next. */
-static bool waits_at_end(const struct gsim_context *context) {
-    int64_t next = context->sums.done_iterations + 1, every = context->spec.program->sync_every;
+/* Whether the host waits for all of the iterations up to this number before it begins the next. */
+static bool waits_after(const struct gsim_context *context, int64_t next) {
+    int64_t every = context->spec.program->sync_every;
     return next == context->spec.iterations || context->spec.arrival_ns ||
            (every > 0 && next % every == 0);
 }
@@ -50,7 +50,7 @@ static int64_t begun_after(const struct gsim_context *context, int64_t launch_ns
     int64_t wait_ns = program->steps[kernel].wait_ns;
     int64_t end_wait_ns = program->host_ns - program->rest_ns;
     if (kernel + 1 == context->spec.kernels && (wait_ns < 0 || wait_ns > end_wait_ns) &&
-        waits_at_end(context))
+        waits_after(context, context->sums.done_iterations + 1))
         wait_ns = end_wait_ns;
     int64_t began_ns = wait_ns < 0 ? launch_ns : end_ns - scaled(wait_ns, context->spec.host_q32);
     int64_t room_ns = end_ns - host_until(context, kernel + context->spec.queue);
@@ -155,6 +155,28 @@ static bool starves_after(const struct gsim_context *context, int64_t kernel, in
     return launched_ns(context, kernel + 1) > end_of(context, kernel, from_ns, rate_q32);
 }
 
+/* Whether the host waits for this kernel, and launches the next one in the instant in which it has
+ * ended: nothing is in the queue then. */
+static bool waited_for(const struct gsim_context *context, int64_t kernel, int64_t launch_ns,
+                       int64_t end_ns) {
+    int64_t wait_ns = step_of(context, kernel)->wait_ns;
+    return wait_ns >= 0 && launch_ns + host_until(context, kernel + 1) == end_ns &&
+           launch_ns + scaled(wait_ns, context->spec.host_q32) == end_ns;
+}
+
+bool gsim_context_is_ahead(const struct gsim_context *context, int64_t now_ns) {
+    const struct gsim_program *program = context->spec.program;
+    int64_t ready_ns = context->times.ready_ns;
+    if (!program || ready_ns > now_ns)
+        return false;
+    int64_t kernel = present_kernel(context);
+    if (kernel > 0)
+        return !waited_for(context, kernel - 1, context->times.launch_ns, now_ns);
+    int64_t wait_ns = program->steps[context->spec.kernels - 1].wait_ns;
+    return ready_ns < now_ns || !((wait_ns >= 0 && wait_ns <= program->host_ns) ||
+                                  waits_after(context, context->sums.done_iterations));
+}
+
 /* The host of a program may wait for any kernel, so that the kernels are walked. */
 GSIM_APART static int64_t last_of_program(const struct gsim_context *context, int64_t from_ns,
                                           uint64_t rate_q32, int64_t limit_ns) {
@@ -164,7 +186,8 @@ GSIM_APART static int64_t last_of_program(const struct gsim_context *context, in
         if (end_ns > limit_ns)
             break;
         launch_ns = begun_after(context, launch_ns, kernel, end_ns);
-        if (launch_ns + host_until(context, kernel + 1) > end_ns)
+        if (launch_ns + host_until(context, kernel + 1) > end_ns ||
+            waited_for(context, kernel, launch_ns, end_ns))
             break;
         if (gsim_rarely(step_of(context, kernel + 1)->is_apart) && context->spec.copies_apart)
             break;

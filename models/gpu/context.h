@@ -143,6 +143,9 @@ void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t
 /* The rest of the host's time between two iterations at at_ns, where the host is there: the
  * iteration before counts as done. */
 int64_t gsim_context_pause_ns(const struct gsim_context *context, int64_t at_ns);
+/* Of a program of which a kernel ends now: whether the next one is in the queue, without an instant
+ * in which the queue was empty. Of a context without a program: false. */
+bool gsim_context_is_ahead(const struct gsim_context *context, int64_t now_ns);
 /* Whether the context is at a kernel boundary, to the nanosecond: at a lower rate the last
  * nanosecond of a kernel may hold the beginning of the next. */
 bool gsim_context_is_between_kernels(const struct gsim_context *context);

@@ -626,7 +626,7 @@ static bool runs_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane 
         return false;
     if (context->spec.arrival_ns)
         return !gsim_gpu_lane_is_strict(lane) && turn_ends_ns(gpu, lane) > now_ns;
-    return (context->spec.never_waits || context->spec.program) &&
+    return (context->spec.never_waits || gsim_context_is_ahead(context, now_ns)) &&
            (!gsim_gpu_lane_ends_at_boundary(lane) || gsim_turn_ends_with_kernel(gpu, lane));
 }
 

@@ -192,6 +192,14 @@ static int64_t keep_to_its_cap(const struct array *array, const struct gsim_sm_k
     return all;
 }
 
+/* Blocks that the kernel has on other SMs than those that it takes first. */
+static bool has_some_elsewhere(const struct gsim_sm_kernel *kernel) {
+    uint32_t n = 0;
+    for (int64_t sm = kernel->first_sm; sm < kernel->first_sm + kernel->n_sms; sm++)
+        n += kernel->held->blocks[sm];
+    return n < kernel->held->n;
+}
+
 /* Blocks go one by one to an SM with the most room for them. */
 static void place(struct array *array, uint16_t number, int64_t n) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -200,7 +208,7 @@ static void place(struct array *array, uint16_t number, int64_t n) {
     uint8_t fits[GSIM_ARRAY_SMS_MAX] = {0}, partings[GSIM_ARRAY_SMS_MAX] = {0};
     int64_t all = find_fits(array, number, first, end, fits, partings);
     array->has_tried = true;
-    if (kernel->is_pooled && all < n) {
+    if (kernel->is_pooled && (all < n || has_some_elsewhere(kernel))) {
         first = 0;
         end = array->space->sms;
         memset(fits, 0, sizeof fits);
@@ -538,7 +546,7 @@ static bool serve_pieces(struct array *array, uint16_t number) {
 static bool begins_in_pieces(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     if (!kernel->is_pooled || kernel->held->pace > 0 || kernel->ran_alone || kernel->is_whole ||
-        kernel->alone.per_sm != 1 || kernel->blocks > kernel->n_sms)
+        kernel->blocks > kernel->n_sms || gsim_sm_room_fit(&array->sm, &kernel->alone.need) != 1)
         return false;
     gsim_sm_pieces_begin(kernel);
     return true;

@@ -259,3 +259,22 @@ END
 (ulimit -t 60 && latency --policy orion --device h200 "$tmp/ten.csv" >/dev/null)
 check "orion: ten jobs end, and do no more than the GPU can" yes \
     "$(awk -F, 'NR > 1 && $4 > end { end = $4 } END { print(NR == 11 && end > 3.79 * 0.965 && end < 3.79 * 1.2 ? "yes" : NR " rows, " end) }' "$tmp/jobs.csv")"
+
+# Caps that sum to 160 % of ten SMs: a has eight of them for 1 ms at a time, and b's eight blocks fill two. So neither is in the
+# other's way. The blocks of b counted as two where they began on two SMs, and six began once more.
+printf 'kind,name,time_us,device,host_us,blocks,threads\nkernel,k,1000,ideal,,8,1024\nlaunch,k,,,5,,\n' >"$tmp/large_blocks.csv"
+sed 's/1000,ideal,,8,1024/900,ideal,,8,256/' "$tmp/large_blocks.csv" >"$tmp/small_blocks.csv"
+printf '%s\n' job_id,submit_s,gpus,iterations,app "a,0,0.8,100,$tmp/large_blocks.csv" "b,0,0.8,100,$tmp/small_blocks.csv" >"$tmp/over.csv"
+latency --policy mps --device ideal --set sms=10 --set sm.threads=1024 --set mps.cap=100% --set mps.sms=1 --set mps.least_sms=1 "$tmp/over.csv" >/dev/null
+check "caps of more than the GPU, several blocks on an SM: each is as fast as alone" "100500 90500" "$(end a) $(end b)"
+
+# Two hosts that wait for each kernel of 1 ms and launch the next one at once: the queue is empty for an instant, so that
+# the other one has its turn, whether a row says so or a program. Programs kept the GPU for the slice of 5 ms.
+printf 'kind,name,time_us,device,host_us\nkernel,k,1000,ideal,\nlaunch,k,,,0\nwait,device,,,0\nlaunch,k,,,0\n' >"$tmp/waits.csv"
+for policy in timeslice xsched reef gpreempt chimera; do
+    for inside in ",2,2,kernel" "$tmp/waits.csv,,,"; do
+        printf '%s\n' job_id,submit_s,iterations,app,gpu_ms,kernels,sync "a,0,10,$inside" "b,0,12,,2,2,kernel" >"$tmp/waits_beside.csv"
+        latency --policy "$policy" --device ideal --set slice.quantum_ns=5ms "$tmp/waits_beside.csv" >/dev/null
+        check "$policy: a host that waits gives up its turn" "39000 44000" "$(end a) $(end b)"
+    done
+done

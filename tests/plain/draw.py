@@ -29,7 +29,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "mixed_blocks", "mixed_between", "mixed_gated", "mixed_atoms", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "waved_atoms", "slipped_atoms", "gangs_between", "gangs_gated", "gangs_of_atoms")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "mixed_blocks", "mixed_between", "mixed_gated", "mixed_atoms", "mixed_turns", "mixed_urgent_levels", "mixed_urgent_ways", "mixed_urgent_resets", "mixed_urgent_slices", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "roomy_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "waved_atoms", "slipped_atoms", "gangs_between", "gangs_gated", "gangs_of_atoms")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -46,7 +46,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
-        self.parts, self.widths = [], []
+        self.parts, self.widths, self.needs = [], [], []
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
         base = kind.removeprefix("outages_of_").removeprefix("ties_of_")
         getattr(self, "draw_" + base)(r)
@@ -427,6 +427,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
         kernels = [r.choice([r.randint(1000, 30_000), r.randint(10_000, MS), r.randint(MS, 4 * MS)]) for _ in range(r.choice([1, 2, 4]))]
         kernels = [ns // grain * grain for ns in kernels]
         blocks = [r.choice(self.widths or [sms, sms // 2]) for _ in kernels] if sms else []
+        needs = [r.choice(self.needs) for _ in kernels] if self.needs else [(1024,)] * len(kernels)
         calls, known, streams = [], [], ["s0", "s1"][:r.choice([1, 1, 2])]
         for _ in range(r.choice([1, 3, 6, 12])):
             what = r.choice(["launch"] * 6 + ["wait", "record"])
@@ -441,9 +442,9 @@ class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
         calls.append(("launch", r.randint(1000, 50_000) // grain * grain, (r.choice(streams), r.randrange(len(kernels)))))
         gap, every = r.choice([0, 0, r.randint(1000, MS)]) // grain * grain, r.choice([1, 1, 1, 3, None])
         is_known = self.kind in ("between", "launched_ahead", "mixed_between") and r.random() < 0.7
-        end = "," * is_known + "\n"
-        text = f"kind,name,count,time_us,device,host_us,stream,blocks,threads{',dram_bytes' * is_known}\n"
-        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}{',1' * is_known}\n" for n, ns in enumerate(kernels)
+        end = "," * (is_known + bool(self.needs)) + "\n"
+        text = f"kind,name,count,time_us,device,host_us,stream,blocks,threads{',registers' * bool(self.needs)}{',dram_bytes' * is_known}\n"
+        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},' + ','.join(map(str, needs[n])) if sms else ',,'}{',1' * is_known}\n" for n, ns in enumerate(kernels)
                         if any(what == "launch" and its[1] == n for what, _, its in calls))
         for what, host, its in calls:
             if what == "launch":
@@ -454,7 +455,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
                 text += f"wait,{'device' if its is None else 'stream' if its[0] == 's' else its},,,,{us(host)},{its if its and its[0] == 's' else ''},,{end}"
         text += f"host,gap,,{us(gap)},,,,,{end}" * bool(gap) + (f"sync,iteration,{every},,,,,,{end}" if every else f"sync,none,,,,,,,{end}")
         self.files[name] = text
-        lengths = list(zip(kernels, blocks)) if sms else kernels
+        lengths = list(zip(kernels, blocks, needs)) if self.needs else list(zip(kernels, blocks)) if sms else kernels
         plain = [(what, host, (its[0], lengths[its[1]]) if what == "launch" else its) for what, host, its in calls]
         return name, Program(plain, gap, every, is_known)
 

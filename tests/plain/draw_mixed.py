@@ -27,6 +27,38 @@ class MixedDraws:
         self.draw_atoms(r)
         self.lack_programs(r, 2)
 
+    def draw_mixed_urgent(self, r):
+        """As urgent_levels, _ways, _resets or _slices."""
+        {"levels": self.draw_urgent_levels, "ways": self.draw_urgent_ways, "resets": self.draw_urgent_resets, "slices": self.draw_urgent_slices}[self.kind.split("_")[-1]](r)
+        self.lack_host_time(r)
+
+    def draw_mixed_turns(self, r):
+        self.draw_programs(r)
+        self.lack_host_time(r)
+
+    def lack_host_time(self, r):
+        """Jobs of which the host takes no time, with a program or without."""
+        for row in r.sample(self.rows, min(len(self.rows), r.choice([1, 2]))):
+            kernels, kernel = r.choice([1, 2, 5]), r.choice([r.randint(1000, 30_000), r.randint(10_000, MS)])
+            sync = r.choice(["iteration", "iteration", "kernel", "none"])
+            calls = ([("launch", 0, ("s0", kernel))] + [("wait", 0, None)] * (sync == "kernel")) * kernels
+            program = Program(calls, 0, None if sync == "none" else 1)
+            if r.random() < 0.5:
+                row["program"] = self.write(f"app{len(self.files)}.csv", program, kernel), program
+                continue
+            del row["program"]
+            row.update(inside=program, kernels=kernels, gpu_ms=Fraction(kernel * kernels, MS), host=0, sync=sync)
+
+    def write(self, name, program, kernel):
+        """A file of kernels of one length, of which the host's calls take no time."""
+        lines = ["kind,name,count,time_us,device,host_us", f"kernel,k,,{kernel // 1000}.{kernel % 1000:03d},ideal,"]
+        lines += ["launch,k,,,,0" if what == "launch" else "wait,device,,,,0" for what, _, _ in program.calls]
+        lines.append(f"sync,iteration,{program.every},,," if program.every else "sync,none,,,,")
+        self.files[name] = "\n".join(lines) + "\n"
+        return name
+
+    draw_mixed_urgent_levels = draw_mixed_urgent_ways = draw_mixed_urgent_resets = draw_mixed_urgent_slices = draw_mixed_urgent
+
     def lack_programs(self, r, most):
         """Jobs have kernels of one length on their part of the SMs, which their hosts launch in no time."""
         sms = self.costs["sms"]

@@ -84,10 +84,24 @@ class MoreDraws:
         self.draw_asked_parts(r, r.choice([100, 100, 70, 40]), r.choice([1, 2, 3]))
         self.sets += [f"mps.cap={self.costs['part'] // 10**4}%", f"mps.sms={self.costs['unit']}", f"mps.least_sms={self.costs['unit']}"]
 
-    def draw_asked_parts(self, r, most, unit):
+    def draw_roomy_blocks(self, r):
+        """As lapped_blocks, with blocks of which an SM holds several: as many as threads, registers and places are left for."""
+        self.needs = [(r.choice([1024, 512, 512, 256, 320, 100]), r.choice([1, 1, 32, 40])) for _ in range(3)]
+        self.costs["sm"] = (1024, r.choice([4 * 1024 * 256, 4 * 1024 * 40, 4 * 1024 * 40]), r.choice([32, 32, 3]))
+        room = dict(zip(("threads", "register_bytes", "blocks"), self.costs["sm"]))
+        sm, caps = self.costs["sm"], r.random() < 0.7
+        self.draw_asked_parts(r, 100, r.choice([1, 2, 3]), times=[1, 2, 3])
+        self.costs["sm"] = sm
+        self.sets = [its for its in self.sets if not its.startswith("sm.")] + [f"sm.{key}={its}" for key, its in room.items()]
+        self.sets += ["mps.cap=100%", f"mps.sms={self.costs['unit']}", f"mps.least_sms={self.costs['unit']}"]
+        for row in self.rows:
+            row["ppm"] = row["ppm"] if caps else WHOLE
+
+    def draw_asked_parts(self, r, most, unit, times=()):
         parts, sms = r.sample([10, 20, 30, 50, 60], 2), r.choice([4, 10, 100])
         self.widths = [max(1, sms * part // 100 // unit) * unit for part in (*parts, most)]
         self.widths += [r.choice([its // 2 or 1 for its in self.widths]), r.randint(1, sms)]
+        self.widths += [its * n for its in self.widths for n in times]
         self.draw_blocks(r, sms=[sms])
         self.costs.update(part=most * 10**4, unit=unit)
         for row in self.rows:

@@ -46,6 +46,7 @@ from paid_halts import PaidHalts
 from paid_urgent import PaidUrgent
 import parts
 from reservations import Fair, Reserved
+from rooms import Rooms
 from rows import FailingMatrix, Matrix
 from stored import Stored
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
@@ -485,7 +486,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "hosted", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "mixed_turns", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes; times
     # that no host of whole nanoseconds gives, a pace of iterations of which every third is longer
@@ -493,7 +494,7 @@ class Timeslice(Policy):
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
-        programs = {"programs": (Hosts, 1e-5), "hosted": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
+        programs = {"programs": (Hosts, 1e-5), "mixed_turns": (Hosts, 1e-5), "hosted": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
         lane, self.slack = programs.get(setup.kind, (self.lane, type(self).slack))
         share(cluster, jobs, lane, setup, self.shared)
 
@@ -530,14 +531,15 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks", "roomy_blocks"), Beside, 1e-7
     # one of the jobs that a node loses came after another job; kernels that come at once, or go on as their neighbours leave; a
-    # wave that ends as a neighbour's kernel does; a client that comes as another one with an equal cap leaves
-    again = {"outages_of_beside": (30,), "blocks": (39, 180, 282), "waved_blocks": (20, 34, 139), "lapped_blocks": (110,)}
+    # wave that ends as a neighbour's kernel does; a client that comes as another one with an equal cap leaves, and one that has
+    # blocks on SMs of others as its own come free; eight small blocks on two SMs
+    again = {"outages_of_beside": (30,), "blocks": (39, 180, 282), "waved_blocks": (20, 34, 139), "lapped_blocks": (49, 50, 110), "roomy_blocks": (5,)}
 
     def run(self, cluster, jobs, setup):
         crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
-        kernels = {"blocks": Blocks, "mixed_blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps}
+        kernels = {"blocks": Blocks, "mixed_blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps, "roomy_blocks": Rooms}
         lane, self.slack = (kernels[setup.kind], 1e-5) if setup.kind in kernels else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
@@ -593,7 +595,7 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels", "gangs_in_urgent_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "mixed_urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels", "gangs_in_urgent_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
@@ -605,16 +607,17 @@ class Xsched(Policy):
 
 
 class Chimera(Xsched):
-    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways", "gangs_in_ways", "gangs_in_urgent_ways")
+    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "mixed_urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways", "gangs_in_ways", "gangs_in_urgent_ways")
     again = {"ties_of_ways": (53,)}  # two ways cost as much, and one frees the SMs sooner
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets", "gangs_in_resets", "gangs_in_urgent_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "mixed_urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets", "gangs_in_resets", "gangs_in_urgent_resets"), {
+        "mixed_urgent_resets": (10, 15)}  # hosts that wait and go on at once
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices", "gangs_in_slices", "gangs_in_urgent_slices")
+    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "mixed_urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices", "gangs_in_slices", "gangs_in_urgent_slices")
     # one comes as a turn ends, and so does another of the rank of the job that had it
     again = {"slices": (443,), "ties_of_slices": (111,)}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels of programs on ranges of SMs, block by block, on a device of which an SM holds one block (docs/models/sm-sharing.md):
 groups of unlike widths and static partitions (head of policies/green.c), and caps of MPS that lie over each other."""
-from blocks import Blocks
+from blocks import Blocks, Kernel, Waves
 from cluster import WHOLE
 
 
@@ -75,9 +75,42 @@ class Partitions(Ranges):
         return min(ranges, key=lambda its: (sum(other.range == its for other in self.jobs), -len(its)))
 
 
+class Pieces(Kernel):
+    """A kernel of a client with a cap that needs no more SMs than that: blocks begin as SMs come free, and each takes the
+    kernel's time from its own begin on."""
+
+    def __init__(self, job, rank, then, length, blocks, sms):
+        Kernel.__init__(self, job, rank, then, length, blocks, sms)
+        self.pieces = []  # blocks that began together, and the rest of each
+
+    def walk(self, span):
+        self.pieces = [(n, rest - span) for n, rest in self.pieces]
+        self.is_due |= self.on > 0 and self.looks() <= 0
+        is_over = not self.waiting and self.pieces[-1][1] <= 0
+        self.left = self.pieces[-1][1] if is_over else 1
+
+    def begin(self, n):
+        if n and len(self.pieces) == 4:
+            raise Waves  # two of them are one, at their mean
+        self.waiting, self.on = self.waiting - n, self.on + n
+        self.pieces += [(n, self.all)] * (n > 0)
+
+    def settle(self):
+        """Of blocks that are over; the last ones end with the kernel."""
+        over = sum(n for n, rest in self.pieces if rest <= 0)
+        self.pieces = [(n, rest) for n, rest in self.pieces if rest > 0]
+        self.on -= over
+        return over
+
+    def looks(self):
+        return self.pieces[0][1] if self.pieces else 0
+
+    def next_time(self, now):
+        return now + -(-self.looks() // 1) if self.pieces else None
+
+
 class Caps(Ranges):
-    """A cap lies on the first SMs that are free beside each other, else on the last of all; each has a queue of its own, and
-    jobs without one have one together."""
+    """A cap is a number of SMs, whichever are free, and each has a queue of its own; jobs without one have one together."""
 
     def has_room(self, job):
         return True
@@ -86,16 +119,22 @@ class Caps(Ranges):
         return min(job.ppm, self.costs["part"]) < WHOLE
 
     def lay_out(self, job):
-        if not self.is_capped(job):
-            return range(self.costs["sms"])
-        width = self.width(job)
-        first = self.first_free(width)
-        first = self.costs["sms"] - width if first is None else first
-        return range(first, first + width)
-
-    def first_free(self, width):
-        taken = {sm for other in self.jobs if self.is_capped(other) for sm in other.range}
-        return next((first for first in range(self.costs["sms"] - width + 1) if not taken & set(range(first, first + width))), None)
+        return range(self.width(job))
 
     def queue(self, job):
         return job if self.is_capped(job) else None
+
+    def kernel(self, job, rank, now):
+        kernel = Ranges.kernel(self, job, rank, now)
+        if self.is_capped(job) and kernel.blocks <= self.width(job):
+            kernel = Pieces(job, rank, now, kernel.length, kernel.blocks, self.costs["sms"])
+            kernel.sms = set()
+        return kernel
+
+    def fill(self, kernel):
+        n = min(kernel.waiting, len(self.free), self.width(kernel.job) - kernel.on)
+        sms = sorted(self.free)[:n]
+        self.free -= set(sms)
+        kernel.sms |= set(sms)
+        if sms:
+            kernel.begin(len(sms))

@@ -45,7 +45,7 @@ class Urgent(Hosts):
     def begin(self, now):
         for job in self.jobs:
             job.host.walk(now)
-        if self.has and not self.has.host.is_ready():
+        if self.has and (not self.has.host.is_ready() or self.was_empty()):
             self.pass_on(now, 0)
         if self.has is None and self.jobs:
             self.pass_on(now, 0)
@@ -58,6 +58,11 @@ class Urgent(Hosts):
             self.halt(now)
         elif self.halted is None and self.until <= now:
             self.give(self.following(), now, 0)
+
+    def was_empty(self):
+        """Whether its queue was empty for an instant, in which it has nothing to run."""
+        is_whole = "whole" in self.costs and self.costs["whole"](self.has)
+        return self.ended and self.has.host.waited == len(self.has.host.ends) - 1 >= 0 and not is_whole
 
     def next_time(self):
         times = [then for job in self.jobs if (then := job.host.effect()) is not None]
