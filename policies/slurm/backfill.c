@@ -411,14 +411,19 @@ static bool is_standby(const struct gsim_slurm_state *state, const struct gsim_s
     return job->qos != GSIM_SLURM_NONE && state->conf.qos[job->qos].plans_nothing;
 }
 
+static int64_t limit_of_test(const struct gsim_slurm_state *state,
+                             const struct gsim_slurm_job *job) {
+    bool is_brief = is_standby(state, job) && state->conf.mode != GSIM_SLURM_PREEMPT_OFF;
+    return is_brief ? 60 * GSIM_NS_PER_S : job->way.limit_ns;
+}
+
 /* The earliest time for a way of the job; sets the way's limit to that of the test. */
 static int64_t earliest_of_way(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t choice) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     gsim_slurm_ways_load(state, job, choice);
     int64_t limit_ns = job->way.limit_ns;
-    if (is_standby(state, job) && state->conf.mode != GSIM_SLURM_PREEMPT_OFF)
-        job->way.limit_ns = 60 * GSIM_NS_PER_S;
+    job->way.limit_ns = limit_of_test(state, job);
     int64_t at_ns = earliest(state, ctx, slot);
     job->way.limit_ns = limit_ns;
     return at_ns;
@@ -504,11 +509,53 @@ static bool is_tried(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
            !has_had_enough(state, ctx, entry->slot);
 }
 
+/* Whether enough nodes have room now for the job's way, until its limit. */
+static bool has_room_now(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, slot)->way;
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    if (way->is_spread)
+        return gsim_slurm_nodes_have_room(state, ctx, slot, 1, 1);
+    if (way->n_nodes > 0)
+        return gsim_slurm_nodes_have_room(state, ctx, slot, way->n_nodes, gpus / way->n_nodes);
+    return gpus > way->widest ? gsim_slurm_nodes_have_room(state, ctx, slot, gpus / way->widest, 0)
+                              : gsim_slurm_nodes_have_room(state, ctx, slot, 1, gpus);
+}
+
+static bool could_start(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        const struct gsim_slurm_entry *entry) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    uint32_t choice = entry->first_choice;
+    if (job->running_at != GSIM_SLURM_NONE)
+        return false;
+    do {
+        gsim_slurm_ways_load(state, job, choice);
+        int64_t limit_ns = job->way.limit_ns;
+        job->way.limit_ns = limit_of_test(state, job);
+        bool has_room = has_room_now(state, ctx, entry->slot);
+        job->way.limit_ns = limit_ns;
+        if (has_room)
+            return true;
+        choice = gsim_slurm_ways_next(state, choice);
+    } while (choice != GSIM_SLURM_NONE);
+    return false;
+}
+
+/* Whether a job from there on in the order may start: the plans of a pass are for nothing else. In
+ * a pass jobs start and are planned, so that a job without room now gets none; end is behind the
+ * last with room. With shards, a job that starts opens its GPU to others. */
+static bool may_start_one(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, uint32_t from,
+                          uint32_t *end) {
+    while (!state->has_shards && *end > from && !could_start(state, ctx, &state->order[*end - 1]))
+        --*end;
+    return *end > from;
+}
+
 void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
                               struct gsim_plan *plan) {
     const struct gsim_slurm *conf = &state->conf;
     int64_t n_tests = 0, n_starts = 0;
-    uint32_t kept = 0, i = 0;
+    uint32_t kept = 0, i = 0, end = state->n_order;
     state->has_changed = false;
     state->backfilled_ns = ctx->view->now_ns;
     memset(state->user_tests, 0, state->n_users * sizeof *state->user_tests);
@@ -519,8 +566,9 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
     gsim_slurm_nodes_look(state, ctx);
     if (!foresee(state, ctx))
         gsim_common_no_memory(ctx);
-    for (; i < state->n_order && (state->has_shards || ctx->view->cluster.n_idle_gpus > 0) &&
-           ctx->status == GSIM_OK && (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
+    for (; may_start_one(state, ctx, i, &end) &&
+           (state->has_shards || ctx->view->cluster.n_idle_gpus > 0) && ctx->status == GSIM_OK &&
+           (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
            (conf->bf_starts == 0 || n_starts < conf->bf_starts);
          i++) {
         const struct gsim_slurm_entry *entry = &state->order[i];

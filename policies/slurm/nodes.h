@@ -23,6 +23,10 @@ bool gsim_slurm_nodes_are_plain(const struct gsim_slurm_state *state, const stru
 /* Chooses the node for such a job; false: none has room. */
 bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                                    uint32_t gpus);
+/* Whether n nodes or more have that number of GPUs for the job now and until its limit; 0 GPUs: all
+ * of a node's. Of jobs without shards. */
+bool gsim_slurm_nodes_have_room(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                gsim_slot slot, uint32_t n, uint32_t gpus);
 /* How many GPUs of a node the job could have from then on for as long as its limit. freed: by node,
  * what counts as free besides; NULL: none. */
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
