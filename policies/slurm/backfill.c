@@ -18,6 +18,9 @@
 
 #include <string.h>
 
+/* Of a tree of up to 2^32 leaves, of which two for each level wait. */
+enum { MOST_BRANCHES = 64 };
+
 /* --- what running jobs free, and when --------------------------------------------------------- */
 
 static bool reserve(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
@@ -48,6 +51,13 @@ static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsi
         gsim_slurm_nodes_add(&state->freeing[*link].room, job, state->piece[p].gpus, 1);
         state->freeing[*link].room.gpus += frees_gpu;
     }
+}
+
+/* A job that starts in a pass has taken room of its nodes. */
+static void forget_room(struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
+    for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++)
+        for (uint32_t p = job->first_piece; p != GSIM_SLURM_NONE; p = state->piece[p].next)
+            state->outlook[i].knows_room[state->piece[p].node] = false;
 }
 
 static bool foresee(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
@@ -133,6 +143,37 @@ static int64_t room_from(const struct gsim_slurm_state *state, const struct gsim
     return free_from(state, ctx, job, node, gpus);
 }
 
+/* The time before which none of the outlook's jobs starts on the node. */
+static int64_t from_of(const struct gsim_slurm_state *state,
+                       const struct gsim_slurm_outlook *outlook, uint32_t node) {
+    return outlook->from_ns[state->n_leaves + node];
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static void clear_from(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook) {
+    uint32_t n = state->n_leaves;
+    for (uint32_t leaf = 0; leaf < n; leaf++)
+        outlook->from_ns[n + leaf] = leaf < state->n_nodes ? 0 : GSIM_NEVER;
+    for (uint32_t at = n - 1; at > 0; at--)
+        outlook->from_ns[at] = least(outlook->from_ns[2 * at], outlook->from_ns[2 * at + 1]);
+}
+
+static void set_from(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
+                     uint32_t node, int64_t from_ns) {
+    int64_t *tree = outlook->from_ns;
+    uint32_t at = state->n_leaves + node;
+    tree[at] = from_ns;
+    for (at /= 2; at > 0; at /= 2) {
+        int64_t least_ns = least(tree[2 * at], tree[2 * at + 1]);
+        if (tree[at] == least_ns)
+            break;
+        tree[at] = least_ns;
+    }
+}
+
 /* The times before which jobs that ask for as much as this one find no room on a node: in a pass
  * jobs start and are planned, so that these times only grow. */
 static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
@@ -155,26 +196,18 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     own->n_foreseen = 0;
     own->each = job->way.each;
     own->none_from_limit_ns = GSIM_NEVER;
-    memset(own->from_ns, 0, state->n_nodes * sizeof *own->from_ns);
+    clear_from(state, own);
+    memset(own->knows_room, 0, state->n_nodes * sizeof *own->knows_room);
     memset(own->clear_ns, 0, state->n_nodes * sizeof *own->clear_ns);
     return own;
 }
 
-/* Notes for each node the time before which the job does not start there: a gap between plans that
- * was too short for one job is too short for all that take as long or longer. Returns the node with
- * the least. */
-static uint32_t soonest_of(struct gsim_slurm_state *state, const struct gsim_slurm_outlook *outlook,
-                           int64_t limit_ns) {
-    uint32_t soonest = 0;
-    int64_t least_ns = GSIM_NEVER;
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        bool is_as_long = limit_ns >= outlook->limit_ns[node];
-        int64_t own_ns = is_as_long ? outlook->clear_ns[node] : outlook->from_ns[node];
-        state->when[node] = own_ns;
-        soonest = own_ns < least_ns ? node : soonest;
-        least_ns = own_ns < least_ns ? own_ns : least_ns;
-    }
-    return soonest;
+/* The time before which a job does not start on the node: a gap between plans that was too short for
+ * one job is too short for all that take as long or longer. */
+static int64_t bound_of(const struct gsim_slurm_state *state,
+                        const struct gsim_slurm_outlook *outlook, uint32_t node, int64_t limit_ns) {
+    return limit_ns >= outlook->limit_ns[node] ? outlook->clear_ns[node]
+                                               : from_of(state, outlook, node);
 }
 
 /* The first time, of those up to most_ns, at which the job can use that number of the node's GPUs;
@@ -183,32 +216,44 @@ static uint32_t soonest_of(struct gsim_slurm_state *state, const struct gsim_slu
 static int64_t look_at_node(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, struct gsim_slurm_outlook *outlook, uint32_t node,
                             uint32_t gpus, int64_t most_ns) {
-    int64_t free_ns = room_from(state, ctx, slot, node, gpus);
+    int64_t free_ns = outlook->knows_room[node] ? from_of(state, outlook, node)
+                                                : room_from(state, ctx, slot, node, gpus);
     int64_t from_ns = gsim_slurm_nodes_unplanned(state, node, free_ns);
+    outlook->knows_room[node] = true;
     int64_t clear_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, most_ns);
-    outlook->from_ns[node] = from_ns;
+    set_from(state, outlook, node, from_ns);
     outlook->limit_ns[node] = gsim_slurm_job(ctx, slot)->way.limit_ns;
     outlook->clear_ns[node] = state->conf.n_reservations == 0 ? clear_ns : from_ns;
     return clear_ns > most_ns ? GSIM_NEVER : clear_ns;
 }
 
-/* The first time, of those up to last_ns, at which the job can use the first of the nodes; notes
- * the nodes that it can use then. The node that may be the soonest comes first: its time rules out
- * most of the others. */
+/* The first time, of those up to last_ns, at which the job can use the first of the nodes; lists the
+ * nodes that it can use then. Of two branches that of the node that may be sooner comes first: its
+ * time rules out most of the others. */
 static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, struct gsim_slurm_outlook *outlook, int64_t last_ns) {
-    int64_t *when = state->when, most_ns = last_ns;
-    uint32_t soonest = soonest_of(state, outlook, gsim_slurm_job(ctx, slot)->way.limit_ns);
-    if (when[soonest] > last_ns)
-        return GSIM_NEVER;
-    int64_t first_ns = when[soonest] =
-        look_at_node(state, ctx, slot, outlook, soonest, outlook->gpus, last_ns);
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        most_ns = first_ns < most_ns ? first_ns : most_ns;
-        if (when[node] <= most_ns && node != soonest) {
-            when[node] = look_at_node(state, ctx, slot, outlook, node, outlook->gpus, most_ns);
-            first_ns = when[node] < first_ns ? when[node] : first_ns;
+    int64_t limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns, first_ns = GSIM_NEVER;
+    uint32_t branch[MOST_BRANCHES] = {1}, n = 1;
+    while (n > 0) {
+        uint32_t at = branch[--n];
+        int64_t most_ns = least(first_ns, last_ns);
+        if (outlook->from_ns[at] > most_ns)
+            continue;
+        if (at < state->n_leaves) {
+            bool is_left = outlook->from_ns[2 * at] <= outlook->from_ns[2 * at + 1];
+            branch[n++] = 2 * at + is_left;
+            branch[n++] = 2 * at + !is_left;
+            continue;
         }
+        uint32_t node = at - state->n_leaves;
+        if (bound_of(state, outlook, node, limit_ns) > most_ns)
+            continue;
+        int64_t when_ns = look_at_node(state, ctx, slot, outlook, node, outlook->gpus, most_ns);
+        if (when_ns < first_ns)
+            state->n_soonest = 0;
+        first_ns = least(when_ns, first_ns);
+        if (when_ns != GSIM_NEVER)
+            state->soonest[state->n_soonest++] = node;
     }
     return first_ns;
 }
@@ -216,10 +261,7 @@ static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ct
 /* A job for which there was no time: none has a longer one, and where no node has room, none. */
 static void note_none(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
                       int64_t limit_ns, int64_t last_ns) {
-    bool has_room = false;
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        has_room |= outlook->from_ns[node] <= last_ns;
-    if (!has_room)
+    if (outlook->from_ns[1] > last_ns)
         outlook->none_from_limit_ns = 0;
     else if (state->conf.n_reservations == 0)
         outlook->none_from_limit_ns = limit_ns;
@@ -238,9 +280,9 @@ static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim
         note_none(state, outlook, job->way.limit_ns, last_ns);
         return GSIM_NEVER;
     }
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] =
-            state->when[node] == first_ns ? free_at(state, ctx, job, node, first_ns) : 0;
+    memset(state->usable, 0, state->n_nodes * sizeof *state->usable);
+    for (uint32_t i = 0; i < state->n_soonest; i++)
+        state->usable[state->soonest[i]] = free_at(state, ctx, job, state->soonest[i], first_ns);
     return first_ns;
 }
 
@@ -299,7 +341,8 @@ static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
         return search->from_ns;
     if (n > state->n_nodes)
         return GSIM_NEVER;
-    (void)soonest_of(state, search->outlook, way->limit_ns);
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        state->when[node] = bound_of(state, search->outlook, node, way->limit_ns);
     memset(state->is_known, 0, state->n_nodes * sizeof *state->is_known);
     for (;;) {
         int64_t at_ns = soonest_with(state, search->from_ns, n - 1);
@@ -363,7 +406,8 @@ static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *c
     if (gpus > job->way.widest || job->way.n_nodes > 1)
         return earliest_of_several(state, ctx, slot, last_ns);
     int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
-    bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, job, gpus, state->usable);
+    bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose_of(state, gpus, state->usable,
+                                                                 state->soonest, state->n_soonest);
     return has ? at_ns : GSIM_NEVER;
 }
 
@@ -471,6 +515,7 @@ static bool start(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct g
     if (!gsim_slurm_place(state, ctx, plan, entry->slot))
         return false;
     /* with shards another job of the GPU may no longer be the last to end there */
+    forget_room(state, job);
     if (job->share_ppm == 0)
         add_ending(state, ctx, entry->slot);
     else if (!foresee(state, ctx))
