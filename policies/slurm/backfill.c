@@ -14,7 +14,6 @@
 #include "policies/slurm/ranking.h"
 #include "policies/slurm/shards.h"
 #include "policies/slurm/ways.h"
-#include "sim/base/pick.h"
 
 #include <string.h>
 
@@ -202,8 +201,8 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     return own;
 }
 
-/* The time before which a job does not start on the node: a gap between plans that was too short for
- * one job is too short for all that take as long or longer. */
+/* The time before which a job does not start on the node: a gap between plans that was too short
+ * for one job is too short for all that take as long or longer. */
 static int64_t bound_of(const struct gsim_slurm_state *state,
                         const struct gsim_slurm_outlook *outlook, uint32_t node, int64_t limit_ns) {
     return limit_ns >= outlook->limit_ns[node] ? outlook->clear_ns[node]
@@ -227,25 +226,39 @@ static int64_t look_at_node(struct gsim_slurm_state *state, const struct gsim_ct
     return clear_ns > most_ns ? GSIM_NEVER : clear_ns;
 }
 
-/* The first time, of those up to last_ns, at which the job can use the first of the nodes; lists the
- * nodes that it can use then. Of two branches that of the node that may be sooner comes first: its
- * time rules out most of the others. */
+/* Branches of an outlook's tree that are still to be seen. */
+struct walk {
+    uint32_t branch[MOST_BRANCHES], n;
+};
+
+/* The next node on which jobs of the outlook may start by then, GSIM_SLURM_NONE: there is none. Of
+ * two branches that of the node that may be sooner comes first: its time rules out most of the
+ * others. */
+static uint32_t next_node(const struct gsim_slurm_state *state,
+                          const struct gsim_slurm_outlook *outlook, struct walk *walk,
+                          int64_t most_ns) {
+    while (walk->n > 0) {
+        uint32_t at = walk->branch[--walk->n];
+        if (outlook->from_ns[at] > most_ns)
+            continue;
+        if (at >= state->n_leaves)
+            return at - state->n_leaves;
+        bool is_left = outlook->from_ns[2 * at] <= outlook->from_ns[2 * at + 1];
+        walk->branch[walk->n++] = 2 * at + is_left;
+        walk->branch[walk->n++] = 2 * at + !is_left;
+    }
+    return GSIM_SLURM_NONE;
+}
+
+/* The first time, of those up to last_ns, at which the job can use the first of the nodes; lists
+ * the nodes that it can use then. */
 static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, struct gsim_slurm_outlook *outlook, int64_t last_ns) {
     int64_t limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns, first_ns = GSIM_NEVER;
-    uint32_t branch[MOST_BRANCHES] = {1}, n = 1;
-    while (n > 0) {
-        uint32_t at = branch[--n];
+    struct walk walk = {{1}, 1};
+    uint32_t node;
+    while ((node = next_node(state, outlook, &walk, least(first_ns, last_ns))) != GSIM_SLURM_NONE) {
         int64_t most_ns = least(first_ns, last_ns);
-        if (outlook->from_ns[at] > most_ns)
-            continue;
-        if (at < state->n_leaves) {
-            bool is_left = outlook->from_ns[2 * at] <= outlook->from_ns[2 * at + 1];
-            branch[n++] = 2 * at + is_left;
-            branch[n++] = 2 * at + !is_left;
-            continue;
-        }
-        uint32_t node = at - state->n_leaves;
         if (bound_of(state, outlook, node, limit_ns) > most_ns)
             continue;
         int64_t when_ns = look_at_node(state, ctx, slot, outlook, node, outlook->gpus, most_ns);
@@ -299,34 +312,33 @@ static uint32_t part_of(const struct gsim_slurm_state *state, const struct gsim_
     return way->n_nodes > 0 ? gpus / way->n_nodes : state->node[node].n_gpus;
 }
 
-/* Finds out when the job can have its part of the nodes for which that is perhaps so by at_ns.
- * Whether some can be had later only. */
-static bool look_closer(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                        const struct search *search, int64_t at_ns) {
+/* When, of the times up to most_ns, the job can have its part of the node. */
+static int64_t part_from(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         const struct search *search, uint32_t node, int64_t most_ns) {
     const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, search->slot)->way;
-    bool is_later = false;
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        if (state->is_known[node] || state->when[node] > at_ns)
-            continue;
-        uint32_t part = part_of(state, way, search->outlook->gpus, node);
-        int64_t when_ns =
-            look_at_node(state, ctx, search->slot, search->outlook, node, part, search->last_ns);
-        if (when_ns < search->from_ns)
-            when_ns = gsim_slurm_nodes_clear(state, ctx, search->slot, node, search->from_ns,
-                                             search->last_ns);
-        state->when[node] = when_ns;
-        state->is_known[node] = true;
-        is_later |= when_ns > at_ns;
-    }
-    return is_later;
+    uint32_t part = part_of(state, way, search->outlook->gpus, node);
+    if (bound_of(state, search->outlook, node, way->limit_ns) > most_ns)
+        return GSIM_NEVER;
+    int64_t when_ns = look_at_node(state, ctx, search->slot, search->outlook, node, part, most_ns);
+    return when_ns >= search->from_ns
+               ? when_ns
+               : gsim_slurm_nodes_clear(state, ctx, search->slot, node, search->from_ns, most_ns);
 }
 
-/* By when, at the soonest, one more than `others` nodes can be had. */
-static int64_t soonest_with(struct gsim_slurm_state *state, int64_t from_ns, size_t others) {
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->in_order[node] = state->when[node] > from_ns ? state->when[node] : from_ns;
-    gsim_pick_i64(state->in_order, state->n_nodes, &others, 1);
-    return state->in_order[others];
+/* Adds a time to the n least ones, of which there are up to `most`, as a heap with the greatest
+ * first, in place of that one where it is full. Returns how many there are. */
+static uint32_t keep_least(int64_t *heap, uint32_t n, uint32_t most, int64_t time_ns) {
+    uint32_t at = n < most ? n : 0, above, below;
+    for (; at > 0 && heap[above = (at - 1) / 2] < time_ns; at = above)
+        heap[at] = heap[above];
+    for (; n == most && (below = 2 * at + 1) < n; at = below) {
+        below += below + 1 < n && heap[below + 1] > heap[below];
+        if (heap[below] <= time_ns)
+            break;
+        heap[at] = heap[below];
+    }
+    heap[at] = time_ns;
+    return n < most ? n + 1 : n;
 }
 
 /* No sooner than this time, from from_ns on, a job of several nodes can start: as many nodes as it
@@ -335,20 +347,24 @@ static int64_t soonest_with(struct gsim_slurm_state *state, int64_t from_ns, siz
 static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                      const struct search *search) {
     const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, search->slot)->way;
-    uint32_t gpus = search->outlook->gpus;
-    uint32_t n = way->n_nodes > 0 ? way->n_nodes : gpus / way->widest;
+    uint32_t n = way->n_nodes > 0 ? way->n_nodes : search->outlook->gpus / way->widest;
     if (way->is_spread || search->from_ns > search->last_ns)
         return search->from_ns;
     if (n > state->n_nodes)
         return GSIM_NEVER;
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->when[node] = bound_of(state, search->outlook, node, way->limit_ns);
-    memset(state->is_known, 0, state->n_nodes * sizeof *state->is_known);
-    for (;;) {
-        int64_t at_ns = soonest_with(state, search->from_ns, n - 1);
-        if (at_ns > search->last_ns || !look_closer(state, ctx, search, at_ns))
-            return at_ns;
+    struct walk walk = {{1}, 1};
+    int64_t most_ns = search->last_ns; /* a later node makes the job start no sooner */
+    uint32_t n_found = 0, node;
+    while (most_ns >= search->from_ns &&
+           (node = next_node(state, search->outlook, &walk, most_ns)) != GSIM_SLURM_NONE) {
+        int64_t when_ns = part_from(state, ctx, search, node, most_ns);
+        if (when_ns > most_ns)
+            continue;
+        n_found = keep_least(state->in_order, n_found, n, when_ns);
+        if (n_found == n)
+            most_ns = state->in_order[0] - 1;
     }
+    return n_found == n ? state->in_order[0] : GSIM_NEVER;
 }
 
 /* Before this time the job finds no nodes, since others in this pass that ask for as much, for no

@@ -702,14 +702,12 @@ static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     state->freed = gsim_arena_array(ctx->arena, n, sizeof *state->freed);
     state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
     state->soonest = gsim_arena_array(ctx->arena, n, sizeof *state->soonest);
-    state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
     state->in_order = gsim_arena_array(ctx->arena, n, sizeof *state->in_order);
-    state->is_known = gsim_arena_array(ctx->arena, n, sizeof *state->is_known);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
     state->set_of = gsim_arena_array(ctx->arena, n_wishes, sizeof *state->set_of);
     return state->of_file && state->node && state->first_window && state->first_freeing &&
            state->chosen && state->chosen_gpus && state->freed && state->usable && state->soonest &&
-           state->when && state->in_order && state->is_known && state->unit && state->set_of &&
+           state->in_order && state->unit && state->set_of &&
            allocate_outlooks(state, ctx->arena, n) && allocate_free(state, ctx->arena);
 }
 

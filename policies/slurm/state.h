@@ -265,9 +265,7 @@ struct gsim_slurm_state {
     struct gsim_slurm_room *freed; /* by node: what preemption would free */
     uint32_t *usable; /* by node: GPUs that the job at hand could have */
     uint32_t *soonest, n_soonest; /* the nodes that a job of one node could use first */
-    int64_t *when; /* by node: the first time at which it could be used, or one before that */
-    bool *is_known; /* by node: `when` is the first time */
-    int64_t *in_order; /* room to order such times */
+    int64_t *in_order; /* the least of times by node */
     struct gsim_unit *unit;
 };
 
