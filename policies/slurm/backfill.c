@@ -14,9 +14,11 @@
 #include "policies/slurm/ranking.h"
 #include "policies/slurm/shards.h"
 #include "policies/slurm/ways.h"
-#include "sim/base/pick.h"
 
 #include <string.h>
+
+/* Of a tree of up to 2^32 leaves, of which two for each level wait. */
+enum { MOST_BRANCHES = 64 };
 
 /* --- what running jobs free, and when --------------------------------------------------------- */
 
@@ -48,6 +50,13 @@ static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsi
         gsim_slurm_nodes_add(&state->freeing[*link].room, job, state->piece[p].gpus, 1);
         state->freeing[*link].room.gpus += frees_gpu;
     }
+}
+
+/* A job that starts in a pass has taken room of its nodes. */
+static void forget_room(struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
+    for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++)
+        for (uint32_t p = job->first_piece; p != GSIM_SLURM_NONE; p = state->piece[p].next)
+            state->outlook[i].knows_room[state->piece[p].node] = false;
 }
 
 static bool foresee(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
@@ -133,6 +142,37 @@ static int64_t room_from(const struct gsim_slurm_state *state, const struct gsim
     return free_from(state, ctx, job, node, gpus);
 }
 
+/* The time before which none of the outlook's jobs starts on the node. */
+static int64_t from_of(const struct gsim_slurm_state *state,
+                       const struct gsim_slurm_outlook *outlook, uint32_t node) {
+    return outlook->from_ns[state->n_leaves + node];
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static void clear_from(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook) {
+    uint32_t n = state->n_leaves;
+    for (uint32_t leaf = 0; leaf < n; leaf++)
+        outlook->from_ns[n + leaf] = leaf < state->n_nodes ? 0 : GSIM_NEVER;
+    for (uint32_t at = n - 1; at > 0; at--)
+        outlook->from_ns[at] = least(outlook->from_ns[2 * at], outlook->from_ns[2 * at + 1]);
+}
+
+static void set_from(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
+                     uint32_t node, int64_t from_ns) {
+    int64_t *tree = outlook->from_ns;
+    uint32_t at = state->n_leaves + node;
+    tree[at] = from_ns;
+    for (at /= 2; at > 0; at /= 2) {
+        int64_t least_ns = least(tree[2 * at], tree[2 * at + 1]);
+        if (tree[at] == least_ns)
+            break;
+        tree[at] = least_ns;
+    }
+}
+
 /* The times before which jobs that ask for as much as this one find no room on a node: in a pass
  * jobs start and are planned, so that these times only grow. */
 static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
@@ -155,26 +195,18 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     own->n_foreseen = 0;
     own->each = job->way.each;
     own->none_from_limit_ns = GSIM_NEVER;
-    memset(own->from_ns, 0, state->n_nodes * sizeof *own->from_ns);
+    clear_from(state, own);
+    memset(own->knows_room, 0, state->n_nodes * sizeof *own->knows_room);
     memset(own->clear_ns, 0, state->n_nodes * sizeof *own->clear_ns);
     return own;
 }
 
-/* Notes for each node the time before which the job does not start there: a gap between plans that
- * was too short for one job is too short for all that take as long or longer. Returns the node with
- * the least. */
-static uint32_t soonest_of(struct gsim_slurm_state *state, const struct gsim_slurm_outlook *outlook,
-                           int64_t limit_ns) {
-    uint32_t soonest = 0;
-    int64_t least_ns = GSIM_NEVER;
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        bool is_as_long = limit_ns >= outlook->limit_ns[node];
-        int64_t own_ns = is_as_long ? outlook->clear_ns[node] : outlook->from_ns[node];
-        state->when[node] = own_ns;
-        soonest = own_ns < least_ns ? node : soonest;
-        least_ns = own_ns < least_ns ? own_ns : least_ns;
-    }
-    return soonest;
+/* The time before which a job does not start on the node: a gap between plans that was too short
+ * for one job is too short for all that take as long or longer. */
+static int64_t bound_of(const struct gsim_slurm_state *state,
+                        const struct gsim_slurm_outlook *outlook, uint32_t node, int64_t limit_ns) {
+    return limit_ns >= outlook->limit_ns[node] ? outlook->clear_ns[node]
+                                               : from_of(state, outlook, node);
 }
 
 /* The first time, of those up to most_ns, at which the job can use that number of the node's GPUs;
@@ -183,32 +215,58 @@ static uint32_t soonest_of(struct gsim_slurm_state *state, const struct gsim_slu
 static int64_t look_at_node(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, struct gsim_slurm_outlook *outlook, uint32_t node,
                             uint32_t gpus, int64_t most_ns) {
-    int64_t free_ns = room_from(state, ctx, slot, node, gpus);
+    int64_t free_ns = outlook->knows_room[node] ? from_of(state, outlook, node)
+                                                : room_from(state, ctx, slot, node, gpus);
     int64_t from_ns = gsim_slurm_nodes_unplanned(state, node, free_ns);
+    outlook->knows_room[node] = true;
     int64_t clear_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, most_ns);
-    outlook->from_ns[node] = from_ns;
+    set_from(state, outlook, node, from_ns);
     outlook->limit_ns[node] = gsim_slurm_job(ctx, slot)->way.limit_ns;
     outlook->clear_ns[node] = state->conf.n_reservations == 0 ? clear_ns : from_ns;
     return clear_ns > most_ns ? GSIM_NEVER : clear_ns;
 }
 
-/* The first time, of those up to last_ns, at which the job can use the first of the nodes; notes
- * the nodes that it can use then. The node that may be the soonest comes first: its time rules out
- * most of the others. */
+/* Branches of an outlook's tree that are still to be seen. */
+struct walk {
+    uint32_t branch[MOST_BRANCHES], n;
+};
+
+/* The next node on which jobs of the outlook may start by then, GSIM_SLURM_NONE: there is none. Of
+ * two branches that of the node that may be sooner comes first: its time rules out most of the
+ * others. */
+static uint32_t next_node(const struct gsim_slurm_state *state,
+                          const struct gsim_slurm_outlook *outlook, struct walk *walk,
+                          int64_t most_ns) {
+    while (walk->n > 0) {
+        uint32_t at = walk->branch[--walk->n];
+        if (outlook->from_ns[at] > most_ns)
+            continue;
+        if (at >= state->n_leaves)
+            return at - state->n_leaves;
+        bool is_left = outlook->from_ns[2 * at] <= outlook->from_ns[2 * at + 1];
+        walk->branch[walk->n++] = 2 * at + is_left;
+        walk->branch[walk->n++] = 2 * at + !is_left;
+    }
+    return GSIM_SLURM_NONE;
+}
+
+/* The first time, of those up to last_ns, at which the job can use the first of the nodes; lists
+ * the nodes that it can use then. */
 static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, struct gsim_slurm_outlook *outlook, int64_t last_ns) {
-    int64_t *when = state->when, most_ns = last_ns;
-    uint32_t soonest = soonest_of(state, outlook, gsim_slurm_job(ctx, slot)->way.limit_ns);
-    if (when[soonest] > last_ns)
-        return GSIM_NEVER;
-    int64_t first_ns = when[soonest] =
-        look_at_node(state, ctx, slot, outlook, soonest, outlook->gpus, last_ns);
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        most_ns = first_ns < most_ns ? first_ns : most_ns;
-        if (when[node] <= most_ns && node != soonest) {
-            when[node] = look_at_node(state, ctx, slot, outlook, node, outlook->gpus, most_ns);
-            first_ns = when[node] < first_ns ? when[node] : first_ns;
-        }
+    int64_t limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns, first_ns = GSIM_NEVER;
+    struct walk walk = {{1}, 1};
+    uint32_t node;
+    while ((node = next_node(state, outlook, &walk, least(first_ns, last_ns))) != GSIM_SLURM_NONE) {
+        int64_t most_ns = least(first_ns, last_ns);
+        if (bound_of(state, outlook, node, limit_ns) > most_ns)
+            continue;
+        int64_t when_ns = look_at_node(state, ctx, slot, outlook, node, outlook->gpus, most_ns);
+        if (when_ns < first_ns)
+            state->n_soonest = 0;
+        first_ns = least(when_ns, first_ns);
+        if (when_ns != GSIM_NEVER)
+            state->soonest[state->n_soonest++] = node;
     }
     return first_ns;
 }
@@ -216,10 +274,7 @@ static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ct
 /* A job for which there was no time: none has a longer one, and where no node has room, none. */
 static void note_none(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
                       int64_t limit_ns, int64_t last_ns) {
-    bool has_room = false;
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        has_room |= outlook->from_ns[node] <= last_ns;
-    if (!has_room)
+    if (outlook->from_ns[1] > last_ns)
         outlook->none_from_limit_ns = 0;
     else if (state->conf.n_reservations == 0)
         outlook->none_from_limit_ns = limit_ns;
@@ -238,9 +293,9 @@ static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim
         note_none(state, outlook, job->way.limit_ns, last_ns);
         return GSIM_NEVER;
     }
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] =
-            state->when[node] == first_ns ? free_at(state, ctx, job, node, first_ns) : 0;
+    memset(state->usable, 0, state->n_nodes * sizeof *state->usable);
+    for (uint32_t i = 0; i < state->n_soonest; i++)
+        state->usable[state->soonest[i]] = free_at(state, ctx, job, state->soonest[i], first_ns);
     return first_ns;
 }
 
@@ -257,34 +312,33 @@ static uint32_t part_of(const struct gsim_slurm_state *state, const struct gsim_
     return way->n_nodes > 0 ? gpus / way->n_nodes : state->node[node].n_gpus;
 }
 
-/* Finds out when the job can have its part of the nodes for which that is perhaps so by at_ns.
- * Whether some can be had later only. */
-static bool look_closer(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                        const struct search *search, int64_t at_ns) {
+/* When, of the times up to most_ns, the job can have its part of the node. */
+static int64_t part_from(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         const struct search *search, uint32_t node, int64_t most_ns) {
     const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, search->slot)->way;
-    bool is_later = false;
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        if (state->is_known[node] || state->when[node] > at_ns)
-            continue;
-        uint32_t part = part_of(state, way, search->outlook->gpus, node);
-        int64_t when_ns =
-            look_at_node(state, ctx, search->slot, search->outlook, node, part, search->last_ns);
-        if (when_ns < search->from_ns)
-            when_ns = gsim_slurm_nodes_clear(state, ctx, search->slot, node, search->from_ns,
-                                             search->last_ns);
-        state->when[node] = when_ns;
-        state->is_known[node] = true;
-        is_later |= when_ns > at_ns;
-    }
-    return is_later;
+    uint32_t part = part_of(state, way, search->outlook->gpus, node);
+    if (bound_of(state, search->outlook, node, way->limit_ns) > most_ns)
+        return GSIM_NEVER;
+    int64_t when_ns = look_at_node(state, ctx, search->slot, search->outlook, node, part, most_ns);
+    return when_ns >= search->from_ns
+               ? when_ns
+               : gsim_slurm_nodes_clear(state, ctx, search->slot, node, search->from_ns, most_ns);
 }
 
-/* By when, at the soonest, one more than `others` nodes can be had. */
-static int64_t soonest_with(struct gsim_slurm_state *state, int64_t from_ns, size_t others) {
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->in_order[node] = state->when[node] > from_ns ? state->when[node] : from_ns;
-    gsim_pick_i64(state->in_order, state->n_nodes, &others, 1);
-    return state->in_order[others];
+/* Adds a time to the n least ones, of which there are up to `most`, as a heap with the greatest
+ * first, in place of that one where it is full. Returns how many there are. */
+static uint32_t keep_least(int64_t *heap, uint32_t n, uint32_t most, int64_t time_ns) {
+    uint32_t at = n < most ? n : 0, above, below;
+    for (; at > 0 && heap[above = (at - 1) / 2] < time_ns; at = above)
+        heap[at] = heap[above];
+    for (; n == most && (below = 2 * at + 1) < n; at = below) {
+        below += below + 1 < n && heap[below + 1] > heap[below];
+        if (heap[below] <= time_ns)
+            break;
+        heap[at] = heap[below];
+    }
+    heap[at] = time_ns;
+    return n < most ? n + 1 : n;
 }
 
 /* No sooner than this time, from from_ns on, a job of several nodes can start: as many nodes as it
@@ -293,19 +347,24 @@ static int64_t soonest_with(struct gsim_slurm_state *state, int64_t from_ns, siz
 static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                      const struct search *search) {
     const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, search->slot)->way;
-    uint32_t gpus = search->outlook->gpus;
-    uint32_t n = way->n_nodes > 0 ? way->n_nodes : gpus / way->widest;
+    uint32_t n = way->n_nodes > 0 ? way->n_nodes : search->outlook->gpus / way->widest;
     if (way->is_spread || search->from_ns > search->last_ns)
         return search->from_ns;
     if (n > state->n_nodes)
         return GSIM_NEVER;
-    (void)soonest_of(state, search->outlook, way->limit_ns);
-    memset(state->is_known, 0, state->n_nodes * sizeof *state->is_known);
-    for (;;) {
-        int64_t at_ns = soonest_with(state, search->from_ns, n - 1);
-        if (at_ns > search->last_ns || !look_closer(state, ctx, search, at_ns))
-            return at_ns;
+    struct walk walk = {{1}, 1};
+    int64_t most_ns = search->last_ns; /* a later node makes the job start no sooner */
+    uint32_t n_found = 0, node;
+    while (most_ns >= search->from_ns &&
+           (node = next_node(state, search->outlook, &walk, most_ns)) != GSIM_SLURM_NONE) {
+        int64_t when_ns = part_from(state, ctx, search, node, most_ns);
+        if (when_ns > most_ns)
+            continue;
+        n_found = keep_least(state->in_order, n_found, n, when_ns);
+        if (n_found == n)
+            most_ns = state->in_order[0] - 1;
     }
+    return n_found == n ? state->in_order[0] : GSIM_NEVER;
 }
 
 /* Before this time the job finds no nodes, since others in this pass that ask for as much, for no
@@ -363,7 +422,8 @@ static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *c
     if (gpus > job->way.widest || job->way.n_nodes > 1)
         return earliest_of_several(state, ctx, slot, last_ns);
     int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
-    bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, job, gpus, state->usable);
+    bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose_of(state, gpus, state->usable,
+                                                                 state->soonest, state->n_soonest);
     return has ? at_ns : GSIM_NEVER;
 }
 
@@ -411,14 +471,19 @@ static bool is_standby(const struct gsim_slurm_state *state, const struct gsim_s
     return job->qos != GSIM_SLURM_NONE && state->conf.qos[job->qos].plans_nothing;
 }
 
+static int64_t limit_of_test(const struct gsim_slurm_state *state,
+                             const struct gsim_slurm_job *job) {
+    bool is_brief = is_standby(state, job) && state->conf.mode != GSIM_SLURM_PREEMPT_OFF;
+    return is_brief ? 60 * GSIM_NS_PER_S : job->way.limit_ns;
+}
+
 /* The earliest time for a way of the job; sets the way's limit to that of the test. */
 static int64_t earliest_of_way(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t choice) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     gsim_slurm_ways_load(state, job, choice);
     int64_t limit_ns = job->way.limit_ns;
-    if (is_standby(state, job) && state->conf.mode != GSIM_SLURM_PREEMPT_OFF)
-        job->way.limit_ns = 60 * GSIM_NS_PER_S;
+    job->way.limit_ns = limit_of_test(state, job);
     int64_t at_ns = earliest(state, ctx, slot);
     job->way.limit_ns = limit_ns;
     return at_ns;
@@ -466,6 +531,7 @@ static bool start(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct g
     if (!gsim_slurm_place(state, ctx, plan, entry->slot))
         return false;
     /* with shards another job of the GPU may no longer be the last to end there */
+    forget_room(state, job);
     if (job->share_ppm == 0)
         add_ending(state, ctx, entry->slot);
     else if (!foresee(state, ctx))
@@ -504,11 +570,53 @@ static bool is_tried(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
            !has_had_enough(state, ctx, entry->slot);
 }
 
+/* Whether enough nodes have room now for the job's way, until its limit. */
+static bool has_room_now(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, slot)->way;
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    if (way->is_spread)
+        return gsim_slurm_nodes_have_room(state, ctx, slot, 1, 1);
+    if (way->n_nodes > 0)
+        return gsim_slurm_nodes_have_room(state, ctx, slot, way->n_nodes, gpus / way->n_nodes);
+    return gpus > way->widest ? gsim_slurm_nodes_have_room(state, ctx, slot, gpus / way->widest, 0)
+                              : gsim_slurm_nodes_have_room(state, ctx, slot, 1, gpus);
+}
+
+static bool could_start(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        const struct gsim_slurm_entry *entry) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    uint32_t choice = entry->first_choice;
+    if (job->running_at != GSIM_SLURM_NONE)
+        return false;
+    do {
+        gsim_slurm_ways_load(state, job, choice);
+        int64_t limit_ns = job->way.limit_ns;
+        job->way.limit_ns = limit_of_test(state, job);
+        bool has_room = has_room_now(state, ctx, entry->slot);
+        job->way.limit_ns = limit_ns;
+        if (has_room)
+            return true;
+        choice = gsim_slurm_ways_next(state, choice);
+    } while (choice != GSIM_SLURM_NONE);
+    return false;
+}
+
+/* Whether a job from there on in the order may start: the plans of a pass are for nothing else. In
+ * a pass jobs start and are planned, so that a job without room now gets none; end is behind the
+ * last with room. With shards, a job that starts opens its GPU to others. */
+static bool may_start_one(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, uint32_t from,
+                          uint32_t *end) {
+    while (!state->has_shards && *end > from && !could_start(state, ctx, &state->order[*end - 1]))
+        --*end;
+    return *end > from;
+}
+
 void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
                               struct gsim_plan *plan) {
     const struct gsim_slurm *conf = &state->conf;
     int64_t n_tests = 0, n_starts = 0;
-    uint32_t kept = 0, i = 0;
+    uint32_t kept = 0, i = 0, end = state->n_order;
     state->has_changed = false;
     state->backfilled_ns = ctx->view->now_ns;
     memset(state->user_tests, 0, state->n_users * sizeof *state->user_tests);
@@ -519,8 +627,9 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
     gsim_slurm_nodes_look(state, ctx);
     if (!foresee(state, ctx))
         gsim_common_no_memory(ctx);
-    for (; i < state->n_order && (state->has_shards || ctx->view->cluster.n_idle_gpus > 0) &&
-           ctx->status == GSIM_OK && (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
+    for (; may_start_one(state, ctx, i, &end) &&
+           (state->has_shards || ctx->view->cluster.n_idle_gpus > 0) && ctx->status == GSIM_OK &&
+           (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
            (conf->bf_starts == 0 || n_starts < conf->bf_starts);
          i++) {
         const struct gsim_slurm_entry *entry = &state->order[i];

@@ -388,6 +388,28 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
     return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, from_ns) == from_ns ? n : 0;
 }
 
+static bool has_room(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                     gsim_slot slot, uint32_t node, uint32_t gpus) {
+    uint32_t most = gsim_slurm_nodes_fit(gsim_slurm_job(ctx, slot), &state->node[node].free);
+    int64_t now_ns = ctx->view->now_ns;
+    return most >= (gpus > 0 ? gpus : state->node[node].n_gpus) &&
+           !ctx->view->cluster.node_is_down[node] &&
+           gsim_slurm_nodes_clear(state, ctx, slot, node, now_ns, now_ns) == now_ns;
+}
+
+bool gsim_slurm_nodes_have_room(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                gsim_slot slot, uint32_t n, uint32_t gpus) {
+    const uint64_t *set =
+        &state->set[(size_t)gsim_slurm_job(ctx, slot)->way.set * state->set_words];
+    uint32_t found = 0;
+    for (uint32_t g = gpus > 0 ? gpus : 1; g <= state->widest_node && found < n; g++)
+        for (uint32_t w = 0; w < state->set_words; w++)
+            for (uint64_t both = set[w] & with_free(state, g)[w]; both != 0 && found < n;
+                 both &= both - 1)
+                found += has_room(state, ctx, slot, w * 64 + (uint32_t)__builtin_ctzll(both), gpus);
+    return found >= n;
+}
+
 /* --- where jobs run --------------------------------------------------------------------------- */
 
 uint32_t gsim_slurm_nodes_fit_shards(const struct gsim_slurm_state *state,
@@ -473,22 +495,25 @@ static bool is_chosen(const struct gsim_slurm_state *state, uint32_t node) {
     return false;
 }
 
+static bool is_better(const struct gsim_slurm_state *state, const uint32_t *usable, uint32_t node,
+                      uint32_t other, bool is_whole) {
+    const struct gsim_slurm_node_state *a = &state->node[node], *b = &state->node[other];
+    return is_whole && a->n_gpus != b->n_gpus ? a->n_gpus > b->n_gpus
+           : a->weight != b->weight           ? a->weight < b->weight
+           : usable[node] != usable[other]    ? usable[node] < usable[other]
+                                              : node < other;
+}
+
 /* The best node with that number of usable GPUs; whole: with all of its GPUs usable, the widest
  * that the job fills. */
 static uint32_t best(const struct gsim_slurm_state *state, const uint32_t *usable, uint32_t gpus,
                      bool is_whole) {
     uint32_t found = GSIM_SLURM_NONE;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
-        const struct gsim_slurm_node_state *n = &state->node[node];
-        bool fits =
-            is_whole ? usable[node] == n->n_gpus && n->n_gpus <= gpus : usable[node] >= gpus;
-        if (!fits || is_chosen(state, node))
-            continue;
-        const struct gsim_slurm_node_state *f = found == GSIM_SLURM_NONE ? n : &state->node[found];
-        bool is_wider = is_whole && n->n_gpus != f->n_gpus;
-        if (found == GSIM_SLURM_NONE || (is_wider                 ? n->n_gpus > f->n_gpus
-                                         : n->weight != f->weight ? n->weight < f->weight
-                                                                  : usable[node] < usable[found]))
+        uint32_t all = state->node[node].n_gpus;
+        bool fits = is_whole ? usable[node] == all && all <= gpus : usable[node] >= gpus;
+        if (fits && !is_chosen(state, node) &&
+            (found == GSIM_SLURM_NONE || is_better(state, usable, node, found, is_whole)))
             found = node;
     }
     return found;
@@ -502,6 +527,19 @@ static bool choose(struct gsim_slurm_state *state, const uint32_t *usable, uint3
     state->chosen[state->n_chosen] = node;
     state->chosen_gpus[state->n_chosen++] = is_whole ? state->node[node].n_gpus : gpus;
     return true;
+}
+
+bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, uint32_t gpus,
+                                const uint32_t *usable, const uint32_t *among, uint32_t n) {
+    uint32_t found = GSIM_SLURM_NONE;
+    for (uint32_t i = 0; i < n; i++)
+        if (usable[among[i]] >= gpus &&
+            (found == GSIM_SLURM_NONE || is_better(state, usable, among[i], found, false)))
+            found = among[i];
+    state->n_chosen = found != GSIM_SLURM_NONE;
+    state->chosen[0] = found;
+    state->chosen_gpus[0] = gpus;
+    return found != GSIM_SLURM_NONE;
 }
 
 static bool choose_whole(struct gsim_slurm_state *state, uint32_t widest, uint32_t gpus,
@@ -631,12 +669,17 @@ bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ct
 static bool allocate_outlooks(struct gsim_slurm_state *state, struct gsim_arena *arena,
                               uint32_t n_nodes) {
     bool has_all = true;
+    state->n_leaves = 1;
+    while (state->n_leaves < n_nodes)
+        state->n_leaves *= 2;
     for (uint32_t i = 0; has_all && i < GSIM_SLURM_OUTLOOKS; i++) {
         struct gsim_slurm_outlook *outlook = &state->outlook[i];
-        outlook->from_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->from_ns);
+        outlook->from_ns =
+            gsim_arena_array(arena, 2 * (size_t)state->n_leaves, sizeof *outlook->from_ns);
         outlook->limit_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->limit_ns);
         outlook->clear_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->clear_ns);
-        has_all = outlook->from_ns && outlook->limit_ns && outlook->clear_ns;
+        outlook->knows_room = gsim_arena_array(arena, n_nodes, sizeof *outlook->knows_room);
+        has_all = outlook->from_ns && outlook->limit_ns && outlook->clear_ns && outlook->knows_room;
     }
     return has_all;
 }
@@ -658,14 +701,13 @@ static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     state->chosen_gpus = gsim_arena_array(ctx->arena, n, sizeof *state->chosen_gpus);
     state->freed = gsim_arena_array(ctx->arena, n, sizeof *state->freed);
     state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
-    state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
+    state->soonest = gsim_arena_array(ctx->arena, n, sizeof *state->soonest);
     state->in_order = gsim_arena_array(ctx->arena, n, sizeof *state->in_order);
-    state->is_known = gsim_arena_array(ctx->arena, n, sizeof *state->is_known);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
     state->set_of = gsim_arena_array(ctx->arena, n_wishes, sizeof *state->set_of);
     return state->of_file && state->node && state->first_window && state->first_freeing &&
-           state->chosen && state->chosen_gpus && state->freed && state->usable && state->when &&
-           state->in_order && state->is_known && state->unit && state->set_of &&
+           state->chosen && state->chosen_gpus && state->freed && state->usable && state->soonest &&
+           state->in_order && state->unit && state->set_of &&
            allocate_outlooks(state, ctx->arena, n) && allocate_free(state, ctx->arena);
 }
 

@@ -23,6 +23,10 @@ bool gsim_slurm_nodes_are_plain(const struct gsim_slurm_state *state, const stru
 /* Chooses the node for such a job; false: none has room. */
 bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                                    uint32_t gpus);
+/* Whether n nodes or more have that number of GPUs for the job now and until its limit; 0 GPUs: all
+ * of a node's. Of jobs without shards. */
+bool gsim_slurm_nodes_have_room(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                gsim_slot slot, uint32_t n, uint32_t gpus);
 /* How many GPUs of a node the job could have from then on for as long as its limit. freed: by node,
  * what counts as free besides; NULL: none. */
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
@@ -82,6 +86,9 @@ bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ct
  * and a part of one; for a job that nodes like these could never hold so, any of them. */
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                              uint32_t gpus, const uint32_t *usable);
+/* Chooses a node with that number of usable GPUs among n of them, in any order. */
+bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, uint32_t gpus,
+                                const uint32_t *usable, const uint32_t *among, uint32_t n);
 /* Adds a window to a node; plans that meet become one. false: no memory. */
 bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
                            int64_t from_ns, int64_t to_ns, uint32_t reservation);

@@ -162,9 +162,12 @@ struct gsim_slurm_foreseen {
 struct gsim_slurm_outlook {
     uint32_t set, gpus, share_ppm, n_nodes;
     struct gsim_host each;
-    int64_t *from_ns; /* by node: none of them starts there before */
+    /* by node, behind n_leaves: none of them starts there before; before these the branches of a
+     * tree, each the lesser of its two, 2i and 2i + 1 */
+    int64_t *from_ns;
     /* by node: none of them with at least that limit starts there before clear_ns */
     int64_t *limit_ns, *clear_ns;
+    bool *knows_room; /* by node: it has room from from_ns on, as far as running jobs go */
     int64_t none_from_limit_ns; /* those with at least that limit find no time in this pass */
     struct gsim_slurm_foreseen foreseen[GSIM_SLURM_FORESEEN];
     uint32_t n_foreseen;
@@ -243,6 +246,7 @@ struct gsim_slurm_state {
     uint32_t *first_freeing, n_freeing, freeing_capacity;
     struct gsim_slurm_outlook outlook[GSIM_SLURM_OUTLOOKS];
     uint32_t n_outlooks; /* met in this pass */
+    uint32_t n_leaves; /* the nodes, up to a power of two */
     bool *is_blocked; /* by partition, in a pass */
     uint32_t n_blocked;
     uint32_t *user_tests, *part_tests; /* in a backfill pass */
@@ -260,9 +264,8 @@ struct gsim_slurm_state {
     uint32_t first_idle_piece, n_pieces, pieces_capacity;
     struct gsim_slurm_room *freed; /* by node: what preemption would free */
     uint32_t *usable; /* by node: GPUs that the job at hand could have */
-    int64_t *when; /* by node: the first time at which it could be used, or one before that */
-    bool *is_known; /* by node: `when` is the first time */
-    int64_t *in_order; /* room to order such times */
+    uint32_t *soonest, n_soonest; /* the nodes that a job of one node could use first */
+    int64_t *in_order; /* the least of times by node */
     struct gsim_unit *unit;
 };
 
