@@ -143,3 +143,12 @@ void gsim_machine_run_at(struct gsim_model *model, gsim_slot slot, uint64_t rate
     gsim_machine_set_rate(model, slot, rate_q32, now_ns);
     gsim_machine_expect_progress(model, slot);
 }
+
+void gsim_machine_find_phase(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    job->at_phase = 0;
+    while (job->phases && job->at_phase + 1 < job->phases->n &&
+           gsim_machine_phase_end(job) <= model->progress[slot].done)
+        job->at_phase++;
+    gsim_machine_take_kind(job);
+}
