@@ -19,8 +19,8 @@
  * migration, and waits for the pages that it reaches; the wait counts as running. A context that
  * waits for pages keeps the lane, as it does on the device, until its turn ends.
  *
- * This is the plain engine, one call for each change. models/gpu/arbiter.c skips the cycles that
- * repeat. */
+ * This is the plain engine, one call for each change. models/gpu/arbiter_walk.c skips the cycles
+ * that repeat. */
 #ifndef GSIM_MODELS_GPU_LANE_H
 #define GSIM_MODELS_GPU_LANE_H
 
