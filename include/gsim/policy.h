@@ -19,7 +19,7 @@ struct gsim_policy;
 
 /* The interface of the installed headers: raised whenever a program or a policy that was compiled
  * with older ones would misread a struct, or miss a function. */
-#define GSIM_ABI 3
+#define GSIM_ABI 4
 
 /* A simulator with semantics that a policy can copy exactly. */
 enum gsim_reference {

@@ -15,39 +15,7 @@
 #ifndef GSIM_MODELS_GPU_ARBITER_H
 #define GSIM_MODELS_GPU_ARBITER_H
 
-#include "gsim/arena.h"
-#include "models/gpu/fast_forward.h"
-#include "models/gpu/side_by_side.h"
-
-/* Steps past the horizon, in vain if an event comes before them. */
-enum { GSIM_STEPS_PAST_HORIZON = 16 };
-
-/* Other files read it through the functions below. */
-struct gsim_arbiter {
-    /* First, and together: the fields that each change by the owner looks at. */
-    bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
-    /* true: `ahead` stopped at an instant with reports; false: it was only brought that far */
-    bool is_ahead_event;
-    uint16_t n_present; /* members */
-    uint16_t n_spaces;
-    int64_t n_steps; /* steps that were simulated, those of a state ahead included */
-    struct gsim_lanes committed;
-    struct gsim_fast_forward cycle;
-    struct gsim_lanes ahead;
-    struct gsim_arbiter_options options;
-    struct gsim_arena *arena;
-    struct gsim_space spaces[GSIM_SPACES_MAX];
-    struct gsim_solved solved; /* in these spaces */
-    struct gsim_pager pager;
-    struct gsim_pager_shares shares; /* of the pager's rates */
-    struct gsim_memory_use gone; /* bytes moved for contexts that have left */
-    /* turns of the plain engine between attempts to give them in a short loop
-     * (models/gpu/rotation.h), and those that are left of them */
-    int64_t rest, rest_left;
-    int64_t n_rounded; /* turns that the loop gave, in states ahead too */
-    struct gsim_slice_log spans[2],
-        taken; /* of the committed state and of the state ahead; they swap */
-};
+#include "models/gpu/arbiter_ahead.h"
 
 /* Returns NULL if there is no memory left. */
 struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
@@ -167,41 +135,6 @@ void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t member,
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
                         gsim_work done, int64_t now_ns);
 
-enum gsim_report {
-    GSIM_REPORT_NOTHING = 0,
-    /* the member's last kernel ended; finish_ns says when its host is done too */
-    GSIM_REPORT_WORKED = 1,
-    GSIM_REPORT_LEFT = 2,
-    GSIM_REPORT_WATCHED = 4,
-};
-
-/* The next instant at which a member is to be reported, or horizon_ns when that is sooner. Nothing
- * from outside may happen before horizon_ns. */
-int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns);
-/* As gsim_arbiter_next_ns, but looks past the horizon, a few steps at a time. until_ns is the next
- * instant at which a member is to be reported (is_due), or an instant up to which no member is,
- * that instant included. An instant before the horizon without a report lets the simulation be
- * interrupted. */
-struct gsim_foresight {
-    int64_t until_ns;
-    bool is_due;
-};
-struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns);
-/* True if the state may not run ahead, since it extrapolates or an observer logs slices: it is
- * settled at every instant, and never asked past the horizon. */
-static inline bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
-    return arbiter->committed.spans || arbiter->committed.is_approximate ||
-           gsim_fast_forward_may_extrapolate(&arbiter->cycle, &arbiter->options,
-                                             GSIM_STEPS_PAST_HORIZON);
-}
-/* Brings the committed state to now_ns, which is not past the last answer of gsim_arbiter_next_ns.
- * Returns whether a member is to be reported. */
-bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns);
-/* Takes the next report of the committed state: its member, or GSIM_NO_MEMBER. */
-uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports);
-
-/* True if there was no memory left to keep its state in. */
-bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter);
 /* Memory moved by a job on n_gpus GPUs. GPUs that were not taken in are taken to have moved as much
  * as the first. */
 struct gsim_memory_use gsim_arbiter_use(const struct gsim_arbiter *arbiter, uint16_t member,

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/bandwidth.h"
 
-struct gsim_space gsim_space_of_device(const struct gsim_profile *profile) {
-    return (struct gsim_space){profile, profile->value[GSIM_KEY_SMS],
-                               profile->value[GSIM_KEY_HBM_BYTES_PER_S]};
-}
-
 struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
                                          const struct gsim_mig_profile *instance) {
     return (struct gsim_space){

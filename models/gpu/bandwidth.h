@@ -16,7 +16,10 @@ struct gsim_space {
     int64_t peak_bytes_per_s; /* bandwidth of the memory that belongs to them */
 };
 
-struct gsim_space gsim_space_of_device(const struct gsim_profile *profile);
+static inline struct gsim_space gsim_space_of_device(const struct gsim_profile *profile) {
+    return (struct gsim_space){profile, profile->value[GSIM_KEY_SMS],
+                               profile->value[GSIM_KEY_HBM_BYTES_PER_S]};
+}
 /* An instance has a fixed part of the memory's bandwidth: its neighbours change nothing. */
 struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
                                          const struct gsim_mig_profile *instance);

@@ -287,7 +287,7 @@ void gsim_gate_look_at_newcomer(struct gsim_lanes *lanes, uint16_t number) {
 
 int64_t gsim_gate_asks_ns(struct gsim_lanes *lanes, uint16_t number) {
     const struct gsim_gpu_lane *lane = &lanes->lane[number];
-    if (lane->how.gate.ahead_ppm == 0 || gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER ||
+    if (!gsim_lane_counts_ahead(&lane->how) || gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER ||
         most_ahead_ns(lanes, lane) == GSIM_NEVER)
         return GSIM_NEVER;
     int64_t kernel = present_kernel(lanes, lane), let = lane->state.admitted - kernel;

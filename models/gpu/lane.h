@@ -19,12 +19,12 @@
  * migration, and waits for the pages that it reaches; the wait counts as running. A context that
  * waits for pages keeps the lane, as it does on the device, until its turn ends.
  *
- * This is the plain engine, one call for each change. models/gpu/arbiter.c skips the cycles that
- * repeat. */
+ * This is the plain engine, one call for each change. models/gpu/arbiter_walk.c skips the cycles
+ * that repeat. */
 #ifndef GSIM_MODELS_GPU_LANE_H
 #define GSIM_MODELS_GPU_LANE_H
 
-#include "models/gpu/lane_state.h"
+#include "models/gpu/lane_plan.h"
 
 void gsim_gpu_lane_init(struct gsim_gpu_lane *lane, int64_t quantum_ns);
 /* A member joins at the end of the ring, or leaves it from any place. The lane has been brought
@@ -36,15 +36,6 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
 /* Brings the running context forward to now_ns <= next_ns without a change. */
 void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                           int64_t now_ns);
-/* Computes next_ns anew, after any change of the lane's members. */
-void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
-                        int64_t now_ns);
-/* Of all lanes, once waits for pages are other ones than those by which lanes were planned. */
-static inline void gsim_gpu_lanes_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lanes,
-                                       uint16_t n, int64_t now_ns) {
-    for (uint16_t i = 0; i < n; i++)
-        gsim_gpu_lane_plan(gpu, &lanes[i], now_ns);
-}
 /* Makes the change that is due at next_ns. Returns the member that stopped running there, or
  * GSIM_NO_MEMBER. */
 uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane);

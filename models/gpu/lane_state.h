@@ -251,6 +251,11 @@ static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
 static inline bool gsim_lane_is_gated(const struct gsim_lane *how) {
     return how->gate.opens != GSIM_GATE_OPEN;
 }
+/* Whether the gate counts the kernels that it lets begin, against the length of iterations of lanes
+ * above. */
+static inline bool gsim_lane_counts_ahead(const struct gsim_lane *how) {
+    return how->gate.ahead_ppm > 0;
+}
 static inline bool gsim_lane_has_atoms(const struct gsim_lane *how) {
     return how->atoms.atom_ns > 0;
 }

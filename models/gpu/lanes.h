@@ -41,6 +41,15 @@ struct gsim_lanes {
     struct gsim_gang_memory gang;
 };
 
+/* The lane with the first change. There is a lane. */
+static inline uint16_t gsim_lanes_earliest(const struct gsim_lanes *lanes) {
+    uint16_t first = 0;
+    for (uint16_t i = 1; i < lanes->n_lanes; i++)
+        if (lanes->lane[i].marks.next_ns < lanes->lane[first].marks.next_ns)
+            first = i;
+    return first;
+}
+
 void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);
 /* An instant up to which no member can have anything to report, that instant included: what it has
  * left to do takes as long as alone at least. Of lanes that do not run side by side. */

@@ -34,10 +34,3 @@ void gsim_progress_copy(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_l
     if (context->times.ready_ns < from_ns)
         context->times.ready_ns = from_ns;
 }
-
-bool gsim_progress_copies_apart(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
-    const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
-    return lane->spec.n > 1 && !gpu->spaces && !gpu->store->pager &&
-           !gsim_gpu_lane_is_in_software(lane) && member->stop_at == GSIM_EXIT_NEVER &&
-           member->context.spec.refill_ns == 0;
-}

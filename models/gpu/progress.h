@@ -17,6 +17,12 @@ void gsim_progress_copy(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_l
 /* Whether the present member's copies to the host go beside the turns of others: where the device
  * gives these turns, and memory is where processes put it. Copies of a process alone on its lane
  * are in no other's way. */
-bool gsim_progress_copies_apart(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane);
+static inline bool gsim_progress_copies_apart(const struct gsim_lane_gpu *gpu,
+                                              const struct gsim_gpu_lane *lane) {
+    const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
+    return lane->spec.n > 1 && !gpu->spaces && !gpu->store->pager &&
+           !gsim_gpu_lane_is_in_software(lane) && member->stop_at == GSIM_EXIT_NEVER &&
+           member->context.spec.refill_ns == 0;
+}
 
 #endif

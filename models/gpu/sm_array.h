@@ -257,7 +257,10 @@ int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_pp
 /* --- pieces (models/gpu/sm_pieces.c) --- */
 
 /* The kernel comes, and all of its blocks wait. */
-void gsim_sm_pieces_begin(struct gsim_sm_kernel *kernel);
+static inline void gsim_sm_pieces_begin(struct gsim_sm_kernel *kernel) {
+    kernel->held->begun.left = kernel->left;
+    kernel->held->begun.waiting = (uint32_t)kernel->blocks;
+}
 /* Blocks that have waited are on SMs now, beside those of all pieces. */
 void gsim_sm_pieces_add(struct gsim_sm_kernel *kernel);
 /* Blocks that have done their work leave their SMs. */

@@ -45,11 +45,6 @@ void gsim_sm_pieces_add(struct gsim_sm_kernel *kernel) {
     }
 }
 
-void gsim_sm_pieces_begin(struct gsim_sm_kernel *kernel) {
-    kernel->held->begun.left = kernel->left;
-    kernel->held->begun.waiting = (uint32_t)kernel->blocks;
-}
-
 static void leave(struct gsim_sm_held *held, const struct gsim_sm_set *on) {
     for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
         if (gsim_sm_set_has(on, sm))

@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/straight.h"
 
-#include "gsim/units.h"
-
-int64_t gsim_straight_whole_ns(const struct gsim_context *context, uint64_t rate_q32) {
-    return gsim_work_time(gsim_work_of_ns(context->spec.gpu_ns), rate_q32);
-}
-
-int64_t gsim_straight_until_ns(const struct gsim_member *member, int64_t from_ns,
-                               uint64_t rate_q32) {
-    const struct gsim_context *context = &member->context;
-    int64_t begun = context->sums.done_iterations + 1, until = context->spec.iterations;
-    if (member->watch_iterations >= 0 && member->watch_iterations < until)
-        until = member->watch_iterations > begun ? member->watch_iterations : begun;
-    gsim_i128 end_ns = gsim_context_idle_ns(context, from_ns, rate_q32, GSIM_NEVER) +
-                       (gsim_i128)(until - begun) * gsim_straight_whole_ns(context, rate_q32);
-    return end_ns < GSIM_NEVER ? (int64_t)end_ns : GSIM_NEVER;
-}
-
 static void pass(struct gsim_context *context, int64_t n, int64_t by_ns) {
     context->sums.done_iterations += n;
     context->sums.taken_ns += by_ns;

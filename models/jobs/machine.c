@@ -58,7 +58,7 @@ bool gsim_machine_stands_still(const struct gsim_model *model, gsim_slot slot) {
     return model->progress[slot].rate_q32 == 0 && model->jobs[slot].rate_low == 0;
 }
 
-GSIM_COLD static void stand_still(struct gsim_model *model, gsim_slot slot) {
+GSIM_COLD static void expect_while_still(struct gsim_model *model, gsim_slot slot) {
     if (model->jobs[slot].phase == STOPPING)
         gsim_machine_expect(model, slot, STOPS, model->progress[slot].since_ns);
     else
@@ -70,7 +70,7 @@ GSIM_APART static void expect_in_phase(struct gsim_model *model, gsim_slot slot)
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_progress *progress = &model->progress[slot];
     if (gsim_rarely(gsim_machine_stands_still(model, slot))) {
-        stand_still(model, slot);
+        expect_while_still(model, slot);
         return;
     }
     gsim_work end = gsim_machine_phase_end(job);
@@ -142,4 +142,13 @@ void gsim_machine_run_at(struct gsim_model *model, gsim_slot slot, uint64_t rate
                          int64_t now_ns) {
     gsim_machine_set_rate(model, slot, rate_q32, now_ns);
     gsim_machine_expect_progress(model, slot);
+}
+
+void gsim_machine_find_phase(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    job->at_phase = 0;
+    while (job->phases && job->at_phase + 1 < job->phases->n &&
+           gsim_machine_phase_end(job) <= model->progress[slot].done)
+        job->at_phase++;
+    gsim_machine_take_kind(job);
 }

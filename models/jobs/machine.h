@@ -2,7 +2,9 @@
 /* The state that the files of this floor share: the jobs and GPUs of the whole cluster, and the one
  * queue of their next events. No file outside of the floor includes it.
  *   machine.c       the device, the progress and the next event of each job
- *   model.c         starting, stopping, the model's interface
+ *   model.c         starting, serving events, the model's interface
+ *   stopping.c      a job leaves its GPUs, and what that costs
+ *   disciplines.c   what an arrangement makes of a GPU
  *   speed.c         how fast a job runs where it is
  *   fewest_nodes.c  on how few nodes GPUs of one type lie
  *   boundaries.c    where a job can be stopped
@@ -195,6 +197,14 @@ static inline bool gsim_machine_learns(const struct gsim_machine_job *job) {
 static inline gsim_work gsim_machine_phase_end(const struct gsim_machine_job *job) {
     return gsim_work_of_ns(job->phases->end_ns[job->at_phase]);
 }
+
+/* In a phase by a table of speeds a job runs by the row of that phase. */
+static inline void gsim_machine_take_kind(struct gsim_machine_job *job) {
+    if (job->phases && job->phases->phase)
+        job->kind = job->phases->phase[job->at_phase].kind;
+}
+/* Finds the phase that the job's work has reached. */
+void gsim_machine_find_phase(struct gsim_model *model, gsim_slot slot);
 
 /* Sets the next event of a job, which has one at most. */
 void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,

@@ -364,7 +364,7 @@ static uint8_t parts_of(const struct gsim_arrangement *arrangement) {
         const struct gsim_lane *lane = &arrangement->lanes[i];
         by_turn |= lane->ends_at_boundary || lane->discipline == GSIM_DISCIPLINE_BOUNDARY;
         by_kernel |= lane->caps_launches || halts_at_kernels(lane);
-        by_length |= lane->gate.ahead_ppm > 0;
+        by_length |= gsim_lane_counts_ahead(lane);
     }
     return (uint8_t)((by_iteration || by_turn ? GSIM_PARTS_ITERATIONS : 0) |
                      (by_turn ? GSIM_PARTS_TURNS : 0) | (by_kernel ? GSIM_PARTS_KERNELS : 0) |

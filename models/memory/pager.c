@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/memory/pager.h"
 
-#include <string.h>
-
 #include "sim/base/hints.h"
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -44,10 +42,6 @@ static int64_t shared(int64_t bytes_per_s, uint64_t share_q32) {
         return bytes_per_s;
     int64_t left = (int64_t)((gsim_u128)bytes_per_s * share_q32 >> 32);
     return left > 0 ? left : 1;
-}
-
-struct gsim_pager_shares gsim_pager_whole(void) {
-    return (struct gsim_pager_shares){{GSIM_RATE_ONE, GSIM_RATE_ONE, GSIM_RATE_ONE}};
 }
 
 void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *shares) {
@@ -672,16 +666,6 @@ static int64_t resident_chunks(const struct gsim_residency *residency, uint32_t 
     return buffer == GSIM_NO_BUFFER ? 0 : residency->buffers[buffer].n_resident;
 }
 
-bool gsim_pager_is_too_much(const struct gsim_store *store) {
-    return store->pager && store->residency.n_open > store->residency.capacity;
-}
-
-bool gsim_pager_has_all(const struct gsim_store *store, const struct gsim_tenant *tenant) {
-    const struct gsim_buffer *buffers = store->residency.buffers;
-    return !store->pager || tenant->used == GSIM_NO_BUFFER ||
-           buffers[tenant->used].n_resident == buffers[tenant->used].n_chunks;
-}
-
 int64_t gsim_pager_resident_bytes(const struct gsim_store *store,
                                   const struct gsim_tenant *tenant) {
     return store->pager->uvm.chunk_bytes * (resident_chunks(&store->residency, tenant->used) +
@@ -757,10 +741,4 @@ bool gsim_pager_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
 
 void gsim_pager_skip(struct gsim_store *store, int64_t by_ns) {
     gsim_times_shift(GSIM_ROLE(store->times), by_ns);
-}
-
-bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b) {
-    return memcmp(&a->state, &b->state, sizeof a->state) == 0 && a->whole.is_on == b->whole.is_on &&
-           (!a->whole.is_on ||
-            (a->whole.done == b->whole.done && a->whole.was_stall_ns == b->whole.was_stall_ns));
 }

@@ -38,6 +38,8 @@
 #ifndef GSIM_MODELS_MEMORY_PAGER_H
 #define GSIM_MODELS_MEMORY_PAGER_H
 
+#include <string.h>
+
 #include "models/memory/proactive.h"
 #include "models/memory/remote.h"
 #include "models/memory/touch_order.h"
@@ -80,7 +82,9 @@ void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *ar
 struct gsim_pager_shares {
     uint64_t q32[GSIM_HOST_WAYS];
 };
-struct gsim_pager_shares gsim_pager_whole(void);
+static inline struct gsim_pager_shares gsim_pager_whole(void) {
+    return (struct gsim_pager_shares){{GSIM_RATE_ONE, GSIM_RATE_ONE, GSIM_RATE_ONE}};
+}
 void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *shares);
 
 GSIM_ROLES_BEGIN
@@ -252,9 +256,16 @@ struct gsim_memory_use gsim_tenant_coming(const struct gsim_tenant *tenant, int6
 int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t was_bytes_per_s,
                            int64_t bytes_per_s);
 /* Whether the open buffers are together larger than the GPU. */
-bool gsim_pager_is_too_much(const struct gsim_store *store);
+static inline bool gsim_pager_is_too_much(const struct gsim_store *store) {
+    return store->pager && store->residency.n_open > store->residency.capacity;
+}
 /* Whether all chunks that an iteration of the context may touch are on the GPU. */
-bool gsim_pager_has_all(const struct gsim_store *store, const struct gsim_tenant *tenant);
+static inline bool gsim_pager_has_all(const struct gsim_store *store,
+                                      const struct gsim_tenant *tenant) {
+    const struct gsim_buffer *buffers = store->residency.buffers;
+    return !store->pager || tenant->used == GSIM_NO_BUFFER ||
+           buffers[tenant->used].n_resident == buffers[tenant->used].n_chunks;
+}
 /* Bytes of a context that are on the GPU. */
 int64_t gsim_pager_resident_bytes(const struct gsim_store *store, const struct gsim_tenant *tenant);
 
@@ -273,6 +284,10 @@ void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept);
 struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile);
 /* by_ns passes in skipped periods. */
 void gsim_pager_skip(struct gsim_store *store, int64_t by_ns);
-bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b);
+static inline bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b) {
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 && a->whole.is_on == b->whole.is_on &&
+           (!a->whole.is_on ||
+            (a->whole.done == b->whole.done && a->whole.was_stall_ns == b->whole.was_stall_ns));
+}
 
 #endif

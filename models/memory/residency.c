@@ -630,10 +630,6 @@ struct gsim_moved gsim_residency_missing(const struct gsim_residency *residency,
     return moved;
 }
 
-void gsim_residency_set_next_use(struct gsim_residency *residency, uint32_t buffer, int64_t key) {
-    residency->buffers[buffer].next_use = key;
-}
-
 enum gsim_content gsim_residency_content(const struct gsim_residency *residency, uint32_t buffer,
                                          uint32_t chunk) {
     return (enum gsim_content)residency->extents[find(residency, buffer, chunk)].content;

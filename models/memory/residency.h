@@ -129,7 +129,10 @@ uint32_t gsim_residency_step(struct gsim_residency *residency, struct gsim_range
                              bool is_write, struct gsim_moved *moved);
 /* The key is any growing measure of time; INT64_MAX: never again. Of equal keys the buffer with the
  * higher id goes first, in a buffer the higher chunk: buffers are swept upwards. */
-void gsim_residency_set_next_use(struct gsim_residency *residency, uint32_t buffer, int64_t key);
+static inline void gsim_residency_set_next_use(struct gsim_residency *residency, uint32_t buffer,
+                                               int64_t key) {
+    residency->buffers[buffer].next_use = key;
+}
 enum gsim_content gsim_residency_content(const struct gsim_residency *residency, uint32_t buffer,
                                          uint32_t chunk);
 /* How many chunks from a range's first on are alike; *content is their content. range.n > 0. */

@@ -29,11 +29,6 @@ void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsi
     gsim_queue_insert(queue, ctx, GSIM_NO_SLOT, slot);
 }
 
-void gsim_queue_append_arrived(struct gsim_queue *queue, const struct gsim_ctx *ctx) {
-    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)
-        gsim_queue_append(queue, ctx, ctx->view->changes.arrived[i]);
-}
-
 void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_queue_link link = *link_of(ctx, slot);
     if (link.before == GSIM_NO_SLOT)

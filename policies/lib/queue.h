@@ -16,8 +16,6 @@ struct gsim_queue {
 
 void gsim_queue_init(struct gsim_queue *queue);
 void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);
-/* Appends the jobs that have arrived since the last decide, which saves the policy a hook. */
-void gsim_queue_append_arrived(struct gsim_queue *queue, const struct gsim_ctx *ctx);
 /* before: a job of the queue, or GSIM_NO_SLOT for its end. */
 void gsim_queue_insert(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot before,
                        gsim_slot slot);

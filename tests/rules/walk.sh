@@ -12,10 +12,11 @@
 # A reader without patience follows each call at once, and comes back for the rest of the function: the
 # walk is then depth first over single functions, each read once, and a file is met anew whenever the next
 # function that is read is in another one. Both counts of returns are held where they stand. They rose, from 6
-# and 155, with fourteen files more on the way (62 of 48): turns of a ring in a short loop, iterations that are
+# and 155, with eighteen files more on the way (66 of 48): turns of a ring in a short loop, iterations that are
 # passed many at once, rounds of vGPUs, the bandwidth's curve, how long loads wait, an iteration alone, what
 # kernels begin with, copies beside turns, what SMs have room for, how they part their memory, how crowded they are and
-# how fast kernels run there, and a job that has its GPU and all its memory to itself.
+# how fast kernels run there, a job that has its GPU and all its memory to itself, and kernels that begin in pieces;
+# three of them are parts of files that had 800 lines.
 # A third reader is the job: of the calls in a function, the walk follows those that hand the job on, in one
 # of its forms (its slot, its rows in the tables, its process, member, context, memory or cargo).
 # `sh tests/rules/walk.sh BUILD FILE FUNCTION [deep|job]` shows the walk from another function.
@@ -176,10 +177,10 @@ else
 fi
 walk . models/jobs/model admit deep >"$tmp/walk"
 read -r stays files returns most <"$tmp/walk"
-if [ "$returns" -le 199 ]; then
-    echo "ok and returns at most 199 times when each call is followed at once"
+if [ "$returns" -le 193 ]; then
+    echo "ok and returns at most 193 times when each call is followed at once"
 else
-    echo "not ok and returns at most 199 times when each call is followed at once: $returns"
+    echo "not ok and returns at most 193 times when each call is followed at once: $returns"
     sed 's/^/# /' "$tmp/walk"
 fi
 walk . models/jobs/model admit job >"$tmp/walk"
