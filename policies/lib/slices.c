@@ -105,6 +105,17 @@ static bool is_worth_waiting(struct gsim_slices *slices, const struct gsim_ctx *
     return room >= need;
 }
 
+/* Notes the node that the job would have had, where no job shares a GPU by the trace: it is the
+ * fullest one with room for the whole gang. */
+static void note_refused(struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                         const struct gsim_plan *plan, gsim_slot slot) {
+    if (slices->rule != GSIM_RULE_CONSOLIDATE || !slices->reach.is_by_node ||
+        ctx->view->trace->column[GSIM_COL_SHARE_PPM])
+        return;
+    slices->refused_node = gsim_homes_node(ctx, plan, slot);
+    slices->refused_home = gsim_homes_of(ctx, slot);
+}
+
 /* Accepts the job's placement, unless the job had better wait for its home. A job for which the
  * jobs of its home alone give way goes home with all of its GPUs: else part of its memory would
  * cross the network, and going home is to save that. */
@@ -115,6 +126,8 @@ static bool accepts(struct gsim_slices *slices, const struct gsim_ctx *ctx, stru
     slices->waits_for_home = slices->will_yield && is_worth_waiting(slices, ctx, plan, slot);
     if (is_home && !slices->waits_for_home)
         return true;
+    if (slices->waits_for_home)
+        note_refused(slices, ctx, plan, slot);
     gsim_plan_rollback(plan, slices->mark);
     return false;
 }
@@ -123,6 +136,7 @@ static bool place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
                   gsim_slot slot) {
     slices->mark = gsim_plan_mark(plan);
     slices->waits_for_home = false;
+    slices->refused_node = GSIM_NO_NODE;
     return gsim_settings_place(ctx, plan, slot, slices->rule) && accepts(slices, ctx, plan, slot);
 }
 
@@ -285,6 +299,25 @@ static bool clear_node(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
     return node != GSIM_NO_NODE && place(slices, ctx, plan, slot);
 }
 
+/* Whether the job, which had better wait for its home than go to the node of its last trial, would
+ * go to that node again now that the victim has given way: of nodes with room it takes the fullest,
+ * and of these the first, so that only nodes of the victim can come before it. */
+static bool stays_refused(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                          gsim_slot victim, gsim_slot slot) {
+    const struct gsim_node_jobs *nodes = &slices->node_jobs;
+    uint32_t there = slices->refused_node, need = ctx->view->jobs.gpus[slot];
+    if (there == GSIM_NO_NODE)
+        return false;
+    uint32_t left = gsim_node_idle_gpus(ctx->view, there);
+    for (uint32_t i = nodes->first_part[victim]; i != GSIM_NO_ID; i = nodes->part[i].next) {
+        uint32_t node = nodes->part[i].node, idle = gsim_node_idle_gpus(ctx->view, node);
+        bool is_before = idle >= need && (idle < left || (idle == left && node < there));
+        if (node == there || node == slices->refused_home || is_before)
+            return false;
+    }
+    return true;
+}
+
 /* Preempts jobs that are due, longest slice first, until the job fits. */
 static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
@@ -293,6 +326,7 @@ static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         return false;
     gsim_eviction_begin(&slices->eviction);
     slices->reach.is_strict = counts_usable(slices, ctx);
+    slices->refused_node = GSIM_NO_NODE;
     gsim_reach_begin(&slices->reach, ctx, slot);
     for (uint32_t i = 0; i < due->n_found; i++) {
         gsim_slot victim = gsim_due_nth(due, ctx, &slices->running, i);
@@ -301,7 +335,9 @@ static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         gsim_reach_add(&slices->reach, ctx, plan, victim);
         if (!push_out(slices, ctx, plan, victim, slot))
             return false;
-        if (gsim_reach_is_enough(&slices->reach, ctx) && place(slices, ctx, plan, slot))
+        if (!gsim_reach_is_enough(&slices->reach, ctx) || stays_refused(slices, ctx, victim, slot))
+            continue;
+        if (place(slices, ctx, plan, slot))
             return true;
     }
     return false;

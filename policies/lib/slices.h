@@ -75,6 +75,9 @@ struct gsim_slices {
     uint32_t cleared_node;
     gsim_slot last_victim;
     bool waits_for_home; /* the job that was placed last, and taken back */
+    /* where that job stood, and where its memory lies, if it goes to the fullest node with room;
+     * else GSIM_NO_NODE */
+    uint32_t refused_node, refused_home;
     int64_t home_until_ns; /* when the first of the jobs that wait so waits no longer */
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
