@@ -498,8 +498,11 @@ static uint32_t candidate(const struct pass *p, const struct gsim_wish_line *lin
     most = p->is_by_wish && gang <= most ? (int64_t)gang - 1 : most;
     uint32_t id = gsim_index_fitting(&line->jobs, line->at, most);
     while (p->is_force_over && id != GSIM_NO_ID &&
-           gsim_misfits_has(&p->misfits, p->ctx->view, gsim_wish_lines_job(waiting, line, id)))
-        id = gsim_index_fitting(&line->jobs, gsim_index_next(&line->jobs, id), most);
+           gsim_misfits_has(&p->misfits, p->ctx->view, gsim_wish_lines_job(waiting, line, id))) {
+        id = gsim_index_next(&line->jobs, id);
+        if (id != GSIM_NO_ID && gsim_index_size(&line->jobs, id) > most)
+            id = gsim_index_fitting(&line->jobs, id, most);
+    }
     return id;
 }
 

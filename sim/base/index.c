@@ -87,7 +87,9 @@ static uint32_t first_fitting(const struct gsim_index *index, uint32_t top, int6
 
 uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t most) {
     assert(index->is_sized || id == GSIM_NO_ID);
-    if (id != GSIM_NO_ID && index->node[index->root].least > most)
+    if (id == GSIM_NO_ID || index->node[id].size <= most)
+        return id;
+    if (index->node[index->root].least > most)
         return GSIM_NO_ID; /* the climb from a member would find that on each level */
     while (id != GSIM_NO_ID && index->node[id].size > most) {
         uint32_t right = index->node[id].child[1], parent = index->node[id].parent;
