@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/hints.h"
 #include "sim/base/sort.h"
 #include "traces/service.h"
 #include "sim/base/units.h"
@@ -189,7 +190,7 @@ static size_t write_number(char *text, uint32_t number) {
 }
 
 /* Names a row without an id by its number. */
-static void name_row(struct gsim_builder *b) {
+static inline void name_row(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
     if (row->id_length == 0)
         row->id_length = write_number(row->id, b->n);
@@ -210,7 +211,6 @@ bool gsim_build_room_for_id(struct gsim_builder *b, size_t length) {
 
 static bool add_id(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
-    name_row(b);
     if (!gsim_build_room_for_id(b, row->id_length))
         return false;
     memcpy(b->id_text + b->id_used, row->id, row->id_length);
@@ -312,7 +312,7 @@ void gsim_build_keep(struct gsim_builder *builder, int64_t line) {
     if (builder->row.loss)
         gsim_fates_add(&builder->fates, GSIM_FATE_LESS, line, builder->row.id, builder->row.loss,
                        NULL);
-    else
+    else if (gsim_rarely(builder->fates.list != NULL))
         gsim_fates_add_job(&builder->fates, line, builder->row.id);
 }
 

@@ -94,8 +94,8 @@ int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column,
 /* Forgets names that stand in rows alone that became no job: a policy that counts users would count
  * theirs. false: no memory. */
 bool gsim_build_forget_names(struct gsim_builder *builder);
-/* Derives the service time from its description where the row has no duration, and checks that both
- * times lie within the clock; otherwise records an error. */
+/* Names a row without an id, derives the service time from its description where the row has no
+ * duration, and checks that both times lie within the clock; otherwise records an error. */
 bool gsim_build_times(struct gsim_builder *builder, int64_t line);
 /* Counts builder->row as left out because of row.drop. */
 void gsim_build_drop(struct gsim_builder *builder, int64_t line);
@@ -104,7 +104,7 @@ void gsim_build_keep(struct gsim_builder *builder, int64_t line);
 /* The row cannot be read: it is left out and counted where the builder is lenient, else an error is
  * recorded. */
 void gsim_build_refuse(struct gsim_builder *builder, int64_t line, const char *why);
-/* Adds builder->row as the next job. */
+/* Adds builder->row, of which gsim_build_times is true, as the next job. */
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line);
 /* Checks the trace as a whole (ids are unique), warns about rows that were left out and the
  * reasons, and hands the columns over. */

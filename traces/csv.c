@@ -4,6 +4,7 @@
  * quote, as nearly all are, never come to it: they are split here by its rules, and faster. */
 #include "traces/csv.h"
 
+#include <assert.h>
 #include <csv.h>
 #include <string.h>
 
@@ -52,16 +53,33 @@ GSIM_APART static void count_newlines(struct reader *r, const char *text, size_t
         r->line++;
 }
 
-GSIM_COLD static void take_name(struct reader *r, uint32_t column, const char *text,
+GSIM_COLD static bool take_name(struct reader *r, uint32_t column, const char *text,
                                 size_t length) {
     if (column == GSIM_MAX_FIELD_COLUMNS) {
         stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
                           "more than %d columns; is this a trace?", GSIM_MAX_FIELD_COLUMNS));
-        return;
+        return false;
     }
     r->names[column] = gsim_arena_strndup(r->arena, text, length);
     if (!r->names[column])
         stop(r, gsim_no_memory(r->log, "reading a trace"));
+    return r->names[column] != NULL;
+}
+
+/* Hands a field over; false: it cannot be read, and the reader stops. */
+static inline bool take_field(struct reader *r, char *text, size_t length) {
+    uint32_t column = r->column++;
+    if (gsim_rarely(length > GSIM_MAX_FIELD_BYTES)) {
+        refuse_field(r, length);
+        return false;
+    }
+    if (gsim_rarely(r->has_quotes))
+        count_newlines(r, text, length);
+    if (gsim_rarely(!r->has_header))
+        return take_name(r, column, text, length);
+    if (gsim_mostly(column < r->n_columns))
+        r->user->field(r->user->arg, column, text, length);
+    return true;
 }
 
 static void on_field(void *text, size_t length, void *arg) {
@@ -71,17 +89,7 @@ static void on_field(void *text, size_t length, void *arg) {
     count_cr(r);
     if (r->column == 0)
         r->row_line = r->line;
-    uint32_t column = r->column++;
-    if (gsim_rarely(length > GSIM_MAX_FIELD_BYTES)) {
-        refuse_field(r, length);
-        return;
-    }
-    if (gsim_rarely(r->has_quotes))
-        count_newlines(r, text, length);
-    if (gsim_rarely(!r->has_header))
-        take_name(r, column, text, length);
-    else if (column < r->n_columns)
-        r->user->field(r->user->arg, column, text, length);
+    (void)take_field(r, text, length);
 }
 
 static void end_header(struct reader *r) {
@@ -153,17 +161,22 @@ static char *skip_comment(struct reader *r, char *p, char *end) {
 }
 
 static bool is_space(char c) {
-    return c == ' ' || c == '\t';
+    return (unsigned char)c <= ' ' && (c == ' ' || c == '\t');
+}
+
+static bool ends_field(char c) {
+    return (unsigned char)c <= ',' && (c == ',' || c == '\n'); /* few are as low as a comma */
 }
 
 /* Hands over the fields of a line that ends with a newline, without the spaces around them. A line
  * of spaces is no row. Returns the line's end; the bytes are as before. */
 static char *split_line(struct reader *r, char *p) {
+    r->row_line = r->line;
     for (;; p++) {
         while (is_space(*p))
             p++;
         char *stop = p;
-        while (*stop != ',' && *stop != '\n')
+        while (!ends_field(*stop))
             stop++;
         if (r->column == 0 && stop == p && *stop == '\n')
             return stop;
@@ -172,16 +185,17 @@ static char *split_line(struct reader *r, char *p) {
             last--;
         char cut = *last;
         *last = '\0';
-        on_field(p, (size_t)(last - p), r);
+        bool is_taken = take_field(r, p, (size_t)(last - p));
         *last = cut;
         p = stop;
-        if (*stop == '\n')
+        if (*stop == '\n' || gsim_rarely(!is_taken))
             return stop;
     }
 }
 
 /* Takes the whole lines of a chunk that begins with a line. Returns where the rest begins. */
 static char *split_lines(struct reader *r, char *p, char *end) {
+    assert(!r->is_after_cr);
     while (end > p && end[-1] != '\n')
         end--;
     while (p < end && r->status == GSIM_OK) {

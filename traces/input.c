@@ -86,7 +86,9 @@ static const char utf16[] = "the file is in UTF-16; 'iconv -f UTF-16 -t UTF-8 FI
 static const struct {
     const char *magic, *what;
 } foreign[] = {
-    {"\xfd" "7zXZ", "the file is compressed by xz; gsim reads text, gzip and zstd"},
+    {"\xfd"
+     "7zXZ",
+     "the file is compressed by xz; gsim reads text, gzip and zstd"},
     {"BZh", "the file is compressed by bzip2; gsim reads text, gzip and zstd"},
     {"PK\x03\x04", "the file is a zip archive or a spreadsheet; gsim reads text, gzip and zstd"},
     {"\xff\xfe", utf16},
@@ -251,11 +253,17 @@ static enum gsim_status read_text(struct gsim_input *input, size_t *length, stru
 
 /* --- UTF-8: names in results are, as JSON, SQLite and XML have to be -------------------------- */
 
+/* Looks at many bytes a time: nearly all files are ASCII from end to end. */
 static bool is_ascii(const char *text, size_t n) {
-    unsigned char any = 0;
-    for (size_t i = 0; i < n; i++)
+    uint64_t any = 0, some[4];
+    size_t i = 0;
+    for (; n - i >= sizeof some; i += sizeof some) {
+        memcpy(some, text + i, sizeof some);
+        any |= some[0] | some[1] | some[2] | some[3];
+    }
+    for (; i < n; i++)
         any |= (unsigned char)text[i];
-    return any < 0x80;
+    return (any & UINT64_C(0x8080808080808080)) == 0;
 }
 
 /* Bytes of the character that begins with this one; 0: none does. */
@@ -314,8 +322,7 @@ static char *put_byte(struct gsim_input *input, unsigned char byte, char *to,
 }
 
 /* Makes the bytes that were read UTF-8. A character may begin in one chunk and end in the next. */
-static enum gsim_status read_utf8(struct gsim_input *input, size_t *length,
-                                  struct gsim_log *log) {
+static enum gsim_status read_utf8(struct gsim_input *input, size_t *length, struct gsim_log *log) {
     enum gsim_status status = read_text(input, length, log);
     input->handed = input->text;
     if (status != GSIM_OK || input->is_database ||

@@ -90,7 +90,7 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
         gsim_build_drop(b, line);
         return status;
     }
-    if (status == GSIM_OK)
+    if (status == GSIM_OK && rows->by_model)
         status = gsim_by_model_fill(rows->by_model, b);
     if (!gsim_assume_fill(b, rows->assumed, rows->n_assumed))
         return gsim_no_memory(b->log, "reading a trace");
@@ -101,9 +101,9 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
             "than it has GPUs");
         return GSIM_OK;
     }
-    if (status == GSIM_OK)
+    if (status == GSIM_OK && rows->rates)
         status = gsim_rates_fill(rows->rates, b, line);
-    if (status == GSIM_OK)
+    if (status == GSIM_OK && rows->goodput)
         status = gsim_goodput_fill(rows->goodput, b, line);
     if (status == GSIM_OK && b->is_absolute && b->has_column[GSIM_COL_LOGGED_START_NS])
         status = keep_log(b);

@@ -18,6 +18,8 @@
 
 void gsim_ranked_init(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
     ranked->rule = gsim_settings_rule(ctx);
+    ranked->knows_nodes = gsim_ask_has_wishes(ctx->view) && !ctx->view->pool.is_used &&
+                          !gsim_misfits_trial_matters(ranked->rule);
     if (!gsim_wish_lines_init(&ranked->waiting, ctx, ranked->rule) ||
         !gsim_reach_init(&ranked->reach, ctx, ranked->rule))
         gsim_common_no_memory(ctx);
@@ -52,15 +54,8 @@ GSIM_COLD static struct gsim_rank_group *add_group(struct gsim_ranked *ranked, s
     return group;
 }
 
-/* Whether a running job may hold GPUs that are of no use to the job that waits. Where a trial
- * matters to the next one, each job counts as useful, so that there are as many trials. */
-static bool knows_nodes(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
-    return gsim_ask_has_wishes(ctx->view) && !ctx->view->pool.is_used &&
-           !gsim_misfits_trial_matters(ranked->rule);
-}
-
 static uint32_t nodes_of(struct gsim_ranked *ranked, const struct gsim_ctx *ctx, gsim_slot slot) {
-    return knows_nodes(ranked, ctx) ? gsim_reach_nodes_of(&ranked->reach, ctx, slot) : 0;
+    return gsim_rarely(ranked->knows_nodes) ? gsim_reach_nodes_of(&ranked->reach, ctx, slot) : 0;
 }
 
 static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
@@ -272,7 +267,7 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, uin
 /* The nodes that the waiting job may use, where running jobs may be on others. */
 static uint32_t sought_nodes(struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
                              gsim_slot slot) {
-    return knows_nodes(ranked, ctx) ? nodes_of(ranked, ctx, slot) : ANYWHERE;
+    return ranked->knows_nodes ? nodes_of(ranked, ctx, slot) : ANYWHERE;
 }
 
 /* How many jobs of the group are worth pushing out for a job that seeks these nodes. */
@@ -313,7 +308,7 @@ static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     return false;
 }
 
-static void pass_over(struct gsim_ranked *ranked, gsim_slot victim) {
+static void leave_out(struct gsim_ranked *ranked, gsim_slot victim) {
     for (uint32_t g = 0; g < ranked->n_groups; g++)
         if (gsim_index_has(&ranked->group[g].running, victim))
             ranked->group[g].passed = victim;
@@ -329,7 +324,7 @@ static void look_at_all_again(struct gsim_ranked *ranked) {
 static bool push_out_one(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                          gsim_slot victim, bool is_near) {
     if (!is_near) {
-        pass_over(ranked, victim);
+        leave_out(ranked, victim);
         return gsim_eviction_note(&ranked->eviction, ctx, victim, ranked->preemption);
     }
     gsim_reach_add(&ranked->reach, ctx, plan, victim);
@@ -448,12 +443,9 @@ static void note_unforced(struct pass *p, gsim_slot slot) {
         line->unforced = gpus;
 }
 
-static void try_job(struct pass *p, gsim_slot slot) {
+/* For a waiting job that found no room. */
+static void try_by_force(struct pass *p, gsim_slot slot) {
     int64_t rank = gsim_wish_lines_rank(&p->ranked->waiting, slot);
-    if (try_place(p, slot)) {
-        gsim_wish_lines_remove(&p->ranked->waiting, slot);
-        return;
-    }
     if (!may_force(p, slot, rank))
         return;
     if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank)) {
@@ -461,6 +453,13 @@ static void try_job(struct pass *p, gsim_slot slot) {
         note_forced(p, rank, gsim_nth(p->ctx->view, slot));
     } else
         note_unforced(p, slot);
+}
+
+static void try_job(struct pass *p, gsim_slot slot) {
+    if (try_place(p, slot))
+        gsim_wish_lines_remove(&p->ranked->waiting, slot);
+    else
+        try_by_force(p, slot);
 }
 
 /* Whether no job behind this one can be placed: no GPU is idle, and no running job is worse. */
@@ -499,8 +498,11 @@ static uint32_t candidate(const struct pass *p, const struct gsim_wish_line *lin
     most = p->is_by_wish && gang <= most ? (int64_t)gang - 1 : most;
     uint32_t id = gsim_index_fitting(&line->jobs, line->at, most);
     while (p->is_force_over && id != GSIM_NO_ID &&
-           gsim_misfits_has(&p->misfits, p->ctx->view, gsim_wish_lines_job(waiting, line, id)))
-        id = gsim_index_fitting(&line->jobs, gsim_index_next(&line->jobs, id), most);
+           gsim_misfits_has(&p->misfits, p->ctx->view, gsim_wish_lines_job(waiting, line, id))) {
+        id = gsim_index_next(&line->jobs, id);
+        if (id != GSIM_NO_ID && gsim_index_size(&line->jobs, id) > most)
+            id = gsim_index_fitting(&line->jobs, id, most);
+    }
     return id;
 }
 
@@ -559,20 +561,51 @@ static void begin_pass(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct 
         ranked->waiting.line[l].unplaced = ranked->waiting.line[l].unforced = UINT32_MAX;
 }
 
+static bool is_for_all(const struct gsim_ranked *ranked, const struct gsim_view *view) {
+    return ranked->needs_full_pass || view->cluster.n_repairs != ranked->n_repairs;
+}
+
+GSIM_APART static void pass_over(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                                 struct gsim_plan *plan) {
+    struct pass pass;
+    begin_pass(ranked, ctx, plan, &pass);
+    if (is_for_all(ranked, ctx->view))
+        pass_over_all(&pass);
+    else
+        pass_over_arrivals(&pass);
+}
+
+/* Whether the pass is over one job that has just arrived, and has no other beside it. */
+static bool is_over_one(const struct gsim_ranked *ranked, const struct gsim_view *view) {
+    return ranked->waiting.n_jobs == 0 && !ranked->waiting.is_by_wish &&
+           view->changes.n_arrived == 1 && !is_for_all(ranked, view);
+}
+
+/* Mostly the job finds room, and need not be booked as one that waits. */
+GSIM_APART static void pass_over_one(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                                     struct gsim_plan *plan, gsim_slot slot) {
+    struct pass pass;
+    begin_pass(ranked, ctx, plan, &pass);
+    if (gsim_misfits_place(&pass.misfits, ctx, plan, slot, ranked->rule))
+        return;
+    book_waiting(ranked, ctx, slot);
+    if (gsim_wish_lines_has(&ranked->waiting, slot))
+        try_by_force(&pass, slot);
+}
+
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; i < view->changes.n_settled; i++)
         book_settled(ranked, ctx, view->changes.settled[i]);
-    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+    bool is_one = is_over_one(ranked, view);
+    for (uint32_t i = 0; i < view->changes.n_arrived && !is_one; i++)
         book_waiting(ranked, ctx, view->changes.arrived[i]);
     if (ctx->status != GSIM_OK || gsim_arena_has_failed(ctx->arena))
         return;
-    struct pass pass;
-    begin_pass(ranked, ctx, plan, &pass);
-    if (ranked->needs_full_pass || view->cluster.n_repairs != ranked->n_repairs)
-        pass_over_all(&pass);
-    else
-        pass_over_arrivals(&pass);
+    if (is_one)
+        pass_over_one(ranked, ctx, plan, view->changes.arrived[0]);
+    else if (ranked->waiting.n_jobs > 0)
+        pass_over(ranked, ctx, plan);
     ranked->needs_full_pass = false;
     ranked->n_repairs = view->cluster.n_repairs;
     ranked->decided_ns = view->now_ns;

@@ -30,6 +30,9 @@ struct gsim_ranked {
     int64_t slack_rank; /* a victim's rank exceeds the waiting job's by more than this */
     bool breaks_ties; /* of equal ranks the later job is a victim too */
     enum gsim_rule rule;
+    /* Whether a running job may hold GPUs that are of no use to the job that waits. Where a trial
+     * matters to the next one, each job counts as useful, so that there are as many trials. */
+    bool knows_nodes;
     struct gsim_preemption preemption;
     bool is_preemptive;
     int64_t decided_ns; /* time of the last decide */

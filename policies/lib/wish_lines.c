@@ -118,6 +118,8 @@ void gsim_wish_lines_remove(struct gsim_wish_lines *lines, gsim_slot slot) {
 gsim_slot gsim_wish_lines_first(const struct gsim_wish_lines *lines) {
     const struct gsim_wish_line *best = NULL;
     uint32_t id = GSIM_NO_ID;
+    if (lines->n_jobs == 0)
+        return GSIM_NO_SLOT;
     for (uint32_t l = 0; l < lines->n; l++) {
         const struct gsim_wish_line *line = &lines->line[l];
         uint32_t first = gsim_index_first(&line->jobs);

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "sim/base/hints.h"
 #include "sim/base/wide.h"
 
 /* A fixed, well mixed priority for each id. */
@@ -21,9 +22,7 @@ void gsim_index_init(struct gsim_index *index, struct gsim_arena *arena) {
         (struct gsim_index){.arena = arena, .root = GSIM_NO_ID, .end = {GSIM_NO_ID, GSIM_NO_ID}};
 }
 
-static bool reserve(struct gsim_index *index, uint32_t id) {
-    if (id < index->capacity)
-        return true;
+GSIM_COLD static bool grow(struct gsim_index *index, uint32_t id) {
     uint32_t capacity = index->capacity ? index->capacity : 64;
     while (capacity <= id)
         capacity *= 2;
@@ -88,7 +87,9 @@ static uint32_t first_fitting(const struct gsim_index *index, uint32_t top, int6
 
 uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t most) {
     assert(index->is_sized || id == GSIM_NO_ID);
-    if (id != GSIM_NO_ID && index->node[index->root].least > most)
+    if (id == GSIM_NO_ID || index->node[id].size <= most)
+        return id;
+    if (index->node[index->root].least > most)
         return GSIM_NO_ID; /* the climb from a member would find that on each level */
     while (id != GSIM_NO_ID && index->node[id].size > most) {
         uint32_t right = index->node[id].child[1], parent = index->node[id].parent;
@@ -174,38 +175,45 @@ static struct place place_of(const struct gsim_index *index, int64_t key, uint64
     return seek_place(index, key, tie);
 }
 
-static bool insert_at(struct gsim_index *index, uint32_t id, struct gsim_index_node member,
-                      struct place place) {
+/* Makes room for a member and writes it, not linked to others yet; false: no memory. */
+static bool write_member(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie,
+                         int64_t size) {
+    if (gsim_rarely(id >= index->capacity) && !grow(index, id))
+        return false;
+    assert(!index->node[id].is_member);
+    index->node[id] = (struct gsim_index_node){.key = key,
+                                               .tie = tie,
+                                               .child = {GSIM_NO_ID, GSIM_NO_ID},
+                                               .is_member = true,
+                                               .size = size,
+                                               .least = size};
+    return true;
+}
+
+/* Links the member to others. */
+static void put(struct gsim_index *index, uint32_t id, struct place place) {
     struct gsim_index_node *node = index->node;
-    assert(!node[id].is_member);
     bool is_below_after = place.before == GSIM_NO_ID || node[place.before].child[1] != GSIM_NO_ID;
-    member.parent = is_below_after ? place.after : place.before;
-    node[id] = member;
+    uint32_t parent = is_below_after ? place.after : place.before;
+    node[id].parent = parent;
     link_between(index, place.before, id, place.after);
-    if (member.parent == GSIM_NO_ID)
+    if (parent == GSIM_NO_ID)
         index->root = id;
     else
-        node[member.parent].child[!is_below_after] = id;
-    lower_above(index, member.parent, member.size);
+        node[parent].child[!is_below_after] = id;
+    lower_above(index, parent, node[id].size);
     uint64_t priority = priority_of(id);
     while (node[id].parent != GSIM_NO_ID && priority < priority_of(node[id].parent))
         rotate_up(index, id);
     index->n++;
+}
+
+GSIM_WHOLE static bool insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie,
+                              int64_t size) {
+    if (!write_member(index, id, key, tie, size))
+        return false;
+    put(index, id, place_of(index, key, tie));
     return true;
-}
-
-static struct gsim_index_node member_of(int64_t key, uint64_t tie, int64_t size) {
-    return (struct gsim_index_node){.key = key,
-                                    .tie = tie,
-                                    .child = {GSIM_NO_ID, GSIM_NO_ID},
-                                    .is_member = true,
-                                    .size = size,
-                                    .least = size};
-}
-
-static bool insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie, int64_t size) {
-    return reserve(index, id) &&
-           insert_at(index, id, member_of(key, tie, size), place_of(index, key, tie));
 }
 
 bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie) {
@@ -227,11 +235,13 @@ bool gsim_index_insert_after(struct gsim_index *index, uint32_t id, int64_t key,
     uint32_t after = gsim_index_next(index, before);
     if (after != GSIM_NO_ID && is_less(&index->node[after], key, tie))
         return gsim_index_insert_sized(index, id, key, tie, size);
-    return reserve(index, id) &&
-           insert_at(index, id, member_of(key, tie, size), (struct place){before, after});
+    if (!write_member(index, id, key, tie, size))
+        return false;
+    put(index, id, (struct place){before, after});
+    return true;
 }
 
-void gsim_index_remove(struct gsim_index *index, uint32_t id) {
+GSIM_WHOLE void gsim_index_remove(struct gsim_index *index, uint32_t id) {
     if (!gsim_index_has(index, id))
         return;
     struct gsim_index_node *node = index->node;

@@ -73,6 +73,11 @@ static inline void gsim_index_set_key(struct gsim_index *index, uint32_t id, int
     index->node[id].key = key;
 }
 
+/* In a sized index. */
+static inline int64_t gsim_index_size(const struct gsim_index *index, uint32_t id) {
+    return index->node[id].size;
+}
+
 /* The first member at or after member id with a size of at most `most`, in O(log n); GSIM_NO_ID:
  * there is none, or id was GSIM_NO_ID. */
 uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t most);

@@ -293,7 +293,7 @@ static void add_empty(struct gsim_cluster *c, uint32_t gpu, bool is_empty) {
     uint32_t node = c->node_of_gpu[gpu], by = is_empty ? 1u : UINT32_MAX;
     uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
     uint32_t was = c->node_idle[node] + c->node_empty[node], is = was + by;
-    gsim_bitset_add(&c->unused_changed, node);
+    gsim_cluster_note_unused(c, node);
     c->node_empty[node] += by;
     c->n_empty += by;
     c->n_unused_whole += (is == size ? size : 0) - (was == size ? size : 0);

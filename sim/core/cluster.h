@@ -94,6 +94,7 @@ struct gsim_cluster {
     uint32_t n_empty;
     uint32_t n_unused_whole; /* GPUs of nodes on which each is wholly free or empty */
     struct gsim_bitset unused_changed; /* nodes on which other GPUs may be so, see metrics.c */
+    bool notes_unused; /* some job is still on GPUs that it has given up: it matters then alone */
     uint32_t n_arranged; /* GPUs shared by an arrangement */
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
     /* idle counts that may have nodes: a search drops counts without nodes */
@@ -211,6 +212,11 @@ static inline bool gsim_cluster_is_plain(const struct gsim_cluster *c,
            c->n_arranged == 0 && !request->nodes;
 }
 
+static inline void gsim_cluster_note_unused(struct gsim_cluster *c, uint32_t node) {
+    if (gsim_rarely(c->notes_unused))
+        gsim_bitset_add(&c->unused_changed, node);
+}
+
 /* Adds `by` wholly free GPUs to a node. */
 static inline void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
     uint32_t was = c->node_idle[node], is = was + (uint32_t)by;
@@ -218,7 +224,7 @@ static inline void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, 
     uint32_t rest = size - c->node_empty[node];
     gsim_bitset_move(&c->nodes_with[was], &c->nodes_with[is], node);
     gsim_bitset_add(&c->counts, is);
-    gsim_bitset_add(&c->unused_changed, node);
+    gsim_cluster_note_unused(c, node);
     c->node_idle[node] = is;
     c->n_idle += (uint32_t)by;
     c->n_unused_whole += (is == rest ? size : 0) - (was == rest ? size : 0);

@@ -147,29 +147,46 @@ GSIM_APART static void book_part(struct gsim_core *core, gsim_slot slot, int64_t
         core->metrics.gpu_still[0] += still * job->gpus;
 }
 
-void gsim_held_book(struct gsim_core *core, gsim_slot slot) {
+static inline void book_whole(struct gsim_core *core, gsim_slot slot, int64_t held_ns,
+                              int64_t ran_ns) {
+    const struct gsim_job *job = &core->jobs.info[slot];
+    for (uint32_t u = 0; u < job->n_units; u++)
+        core->metrics.gpu_busy_ns[job->units[u].gpu] += held_ns;
+    core->jobs.core[slot].held += gsim_work_of_ns(held_ns) * job->n_units;
+    if (gsim_rarely(ran_ns != held_ns))
+        add_still(core, slot, gsim_work_of_ns(held_ns - ran_ns));
+}
+
+/* On shared GPUs, on parts of them or in a pool, or of jobs with requests or gaps. */
+GSIM_APART static void book_other(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
-    int64_t held_ns = core->view.now_ns - own->held_since_ns;
-    if (gsim_rarely(own->is_sharing)) {
+    if (own->is_sharing) {
         leave_shared(core, slot);
         book_work(core, slot);
         return;
     }
-    bool serves = gsim_rarely(core->metrics.has_requests) &&
+    bool serves = core->metrics.has_requests &&
                   gsim_trace_get(core->trace, GSIM_COL_REQUESTS, job->index) > 0;
     if (serves)
         book_work(core, slot);
+    int64_t held_ns = core->view.now_ns - own->held_since_ns;
     int64_t ran_ns = serves ? 0 : without_gaps(core, slot, own->ran_ns - own->came_ran_ns);
-    if (gsim_rarely(core->cluster.is_pool || job->share_ppm != GSIM_PPM)) {
+    if (core->cluster.is_pool || job->share_ppm != GSIM_PPM)
         book_part(core, slot, held_ns, ran_ns);
-        return;
-    }
-    for (uint32_t u = 0; u < job->n_units; u++)
-        core->metrics.gpu_busy_ns[job->units[u].gpu] += held_ns;
-    own->held += gsim_work_of_ns(held_ns) * job->n_units;
-    if (gsim_rarely(ran_ns != held_ns))
-        add_still(core, slot, gsim_work_of_ns(held_ns - ran_ns));
+    else
+        book_whole(core, slot, held_ns, ran_ns);
+}
+
+void gsim_held_book(struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_metrics *m = &core->metrics;
+    if (gsim_rarely(own->is_sharing || m->has_requests || m->has_gaps || core->cluster.is_pool ||
+                    core->jobs.info[slot].share_ppm != GSIM_PPM))
+        book_other(core, slot);
+    else
+        book_whole(core, slot, core->view.now_ns - own->held_since_ns,
+                   own->ran_ns - own->came_ran_ns);
 }
 
 int64_t gsim_held_ns(const struct gsim_core_job *own) {

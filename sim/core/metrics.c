@@ -113,24 +113,32 @@ GSIM_APART static struct gsim_idle vacated(struct gsim_core *core) {
     return core->vacated_idle;
 }
 
+static inline void pass_unused(struct gsim_core *core, int64_t elapsed_ns, struct gsim_idle idle) {
+    struct gsim_unused *unused = &core->metrics.unused;
+    unused->fragmented_ns += (gsim_i128)elapsed_ns * (int64_t)(idle.n - idle.n_whole);
+    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= idle.n)
+        unused->wanted_ns += (gsim_i128)elapsed_ns * (int64_t)idle.n;
+}
+
+GSIM_APART static void pass_but_vacated(struct gsim_core *core, int64_t elapsed_ns,
+                                        struct gsim_idle idle) {
+    struct gsim_idle off = vacated(core);
+    pass_unused(core, elapsed_ns, (struct gsim_idle){idle.n - off.n, idle.n_whole - off.n_whole});
+}
+
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     const struct gsim_cluster *cluster = &core->cluster;
-    struct gsim_unused *unused = &core->metrics.unused;
-    gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
-    core->crowd.area += elapsed_ns * core->crowd.n;
+    int64_t elapsed_ns = until_ns - core->view.now_ns;
+    core->crowd.area += (gsim_i128)elapsed_ns * (int64_t)core->crowd.n;
     if (gsim_rarely(core->wanting.n_host_short > 0))
         core->metrics.host_wait_ns += elapsed_ns;
     struct gsim_idle idle = {cluster->n_idle + cluster->n_empty, cluster->n_unused_whole};
     if (idle.n == 0 || cluster->is_pool)
         return;
-    if (gsim_rarely(core->n_vacating > 0)) {
-        struct gsim_idle off = vacated(core);
-        idle.n -= off.n;
-        idle.n_whole -= off.n_whole;
-    }
-    unused->fragmented_ns += elapsed_ns * (idle.n - idle.n_whole);
-    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= idle.n)
-        unused->wanted_ns += elapsed_ns * idle.n;
+    if (gsim_rarely(core->n_vacating > 0))
+        pass_but_vacated(core, elapsed_ns, idle);
+    else
+        pass_unused(core, elapsed_ns, idle);
 }
 
 /* A column is allocated at its first value other than zero. */

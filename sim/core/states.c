@@ -108,6 +108,7 @@ static void note_vacated(struct gsim_core *core, uint32_t gpu) {
 static void begin_vacating(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_job *job = &core->jobs.info[slot];
     core->jobs.core[slot].is_vacating = true;
+    core->cluster.notes_unused = true;
     core->n_vacating++;
     for (uint32_t u = 0; u < job->n_units; u++) {
         core->vacating_ppm[job->units[u].gpu] += job->share_ppm;
@@ -128,6 +129,7 @@ static void end_vacating(struct gsim_core *core, gsim_slot slot) {
             gsim_bitset_remove(&core->vacated, job->units[u].gpu);
         note_vacated(core, job->units[u].gpu);
     }
+    core->cluster.notes_unused = gsim_bitset_first(&core->vacated) != UINT32_MAX;
 }
 
 static void announce(struct gsim_core *core, const struct gsim_op *op, bool begins) {

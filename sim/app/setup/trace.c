@@ -130,10 +130,10 @@ static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup
 }
 
 uint32_t gsim_setup_widest_gang(const struct gsim_trace *trace) {
-    uint32_t widest = 1;
-    for (uint32_t job = 0; trace->gpus && job < trace->n_jobs; job++)
-        if (trace->gpus[job] > widest)
-            widest = trace->gpus[job];
+    const uint32_t *gpus = trace->gpus;
+    uint32_t widest = 1, n = gpus ? trace->n_jobs : 0;
+    for (uint32_t job = 0; job < n; job++)
+        widest = gpus[job] > widest ? gpus[job] : widest;
     return widest;
 }
 
