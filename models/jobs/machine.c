@@ -58,7 +58,7 @@ bool gsim_machine_stands_still(const struct gsim_model *model, gsim_slot slot) {
     return model->progress[slot].rate_q32 == 0 && model->jobs[slot].rate_low == 0;
 }
 
-GSIM_COLD static void stand_still(struct gsim_model *model, gsim_slot slot) {
+GSIM_COLD static void stand_idle(struct gsim_model *model, gsim_slot slot) {
     if (model->jobs[slot].phase == STOPPING)
         gsim_machine_expect(model, slot, STOPS, model->progress[slot].since_ns);
     else
@@ -70,7 +70,7 @@ GSIM_APART static void expect_in_phase(struct gsim_model *model, gsim_slot slot)
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_progress *progress = &model->progress[slot];
     if (gsim_rarely(gsim_machine_stands_still(model, slot))) {
-        stand_still(model, slot);
+        stand_idle(model, slot);
         return;
     }
     gsim_work end = gsim_machine_phase_end(job);
