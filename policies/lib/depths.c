@@ -39,7 +39,7 @@ bool gsim_depths_init(struct gsim_depths *depths, const struct gsim_ctx *ctx,
 
 /* --- running jobs ----------------------------------------------------------------------------- */
 
-static bool reserve(struct gsim_depths *depths, const struct gsim_ctx *ctx, gsim_slot slot) {
+static bool reserve_job(struct gsim_depths *depths, const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t was = depths->jobs_capacity, n = 2 * (slot + 1);
     if (slot < was)
         return true;
@@ -56,7 +56,7 @@ bool gsim_depths_note(struct gsim_depths *depths, const struct gsim_ctx *ctx, gs
                       int64_t rank) {
     if (depths->width == 0)
         return true;
-    if (!reserve(depths, ctx, slot))
+    if (!reserve_job(depths, ctx, slot))
         return false;
     struct gsim_depths_job *job = &depths->job[slot];
     job->rank = rank;
