@@ -203,7 +203,7 @@ static int64_t worst_of(const struct gsim_depths *depths, const struct gsim_reac
     return worst->depth;
 }
 
-/* Whether so many of the nodes that count would have that many idle GPUs each. */
+/* Whether n_nodes of the nodes that count would have n_gpus idle GPUs each. */
 static bool have(const struct gsim_depths *depths, const struct gsim_reach *reach, uint32_t n_nodes,
                  uint32_t n_gpus, int64_t rank) {
     const struct gsim_reach_list *list = reach->usable;
