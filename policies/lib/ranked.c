@@ -21,7 +21,8 @@ void gsim_ranked_init(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
     ranked->knows_nodes = gsim_ask_has_wishes(ctx->view) && !ctx->view->pool.is_used &&
                           !gsim_misfits_trial_matters(ranked->rule);
     if (!gsim_wish_lines_init(&ranked->waiting, ctx, ranked->rule) ||
-        !gsim_reach_init(&ranked->reach, ctx, ranked->rule))
+        !gsim_reach_init(&ranked->reach, ctx, ranked->rule) ||
+        !gsim_depths_init(&ranked->depths, ctx, &ranked->reach))
         gsim_common_no_memory(ctx);
     ranked->reach.is_strict = true;
 }
@@ -90,14 +91,29 @@ static int64_t slope(const struct gsim_ranked *ranked) {
     return is_bound(ranked) ? 0 : ranked->slope_sign;
 }
 
+/* Whether the order of running jobs of all weights stays as time passes, so that it can be kept. */
+static bool has_depths(const struct gsim_ranked *ranked) {
+    return ranked->is_preemptive && (slope(ranked) == 0 || !ranked->weight);
+}
+
+static void note_depth(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot,
+                       int64_t key, int64_t weight) {
+    if (has_depths(ranked) &&
+        !gsim_depths_note(&ranked->depths, ctx, slot, gsim_common_times(key, weight)))
+        out_of_memory(ctx);
+}
+
 static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_rank_group *group = group_of(ranked, ctx, slot);
     int64_t key = ranked->value(ctx, slot) - slope(ranked) * ctx->view->now_ns;
     if (group && !gsim_index_insert(&group->running, slot, key, gsim_nth(ctx->view, slot)))
         out_of_memory(ctx);
+    else if (group)
+        note_depth(ranked, ctx, slot, key, group->weight);
 }
 
 static void forget_running(struct gsim_ranked *ranked, gsim_slot slot) {
+    gsim_depths_forget(&ranked->depths, slot);
     for (uint32_t g = 0; g < ranked->n_groups; g++)
         gsim_index_remove(&ranked->group[g].running, slot);
 }
@@ -145,7 +161,8 @@ static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
 /* Most jobs keep their place and get their new keys there. The others are taken out, into the list
  * of victims, and inserted again. */
 static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
-                           struct gsim_index *running) {
+                           struct gsim_rank_group *group) {
+    struct gsim_index *running = &group->running;
     const uint32_t *job = ctx->view->jobs.index;
     gsim_slot slot = gsim_index_first(running), kept = GSIM_NO_SLOT, after;
     int64_t key = slot == GSIM_NO_ID ? 0 : ranked->value(ctx, slot), after_key = 0;
@@ -164,6 +181,7 @@ static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
             gsim_index_remove(running, slot);
         } else {
             gsim_index_set_key(running, slot, key);
+            note_depth(ranked, ctx, slot, key, group->weight);
             kept = slot;
         }
     }
@@ -188,7 +206,7 @@ static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
 
 void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all) {
     for (uint32_t g = 0; g < ranked->n_groups; g++)
-        rerank_running(ranked, ctx, &ranked->group[g].running);
+        rerank_running(ranked, ctx, &ranked->group[g]);
     for (uint32_t l = 0; is_all && l < ranked->waiting.n; l++)
         rerank_waiting(ranked, ctx, &ranked->waiting.line[l]);
     ranked->needs_full_pass = true;
@@ -212,6 +230,7 @@ static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
             break;
         gsim_index_remove(&group->running, last);
         gsim_common_insert(ctx, &group->running, last, value);
+        note_depth(ranked, ctx, last, value, group->weight);
         last = last_left(group);
     }
     return last;
@@ -296,8 +315,8 @@ static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
 
 /* Whether the GPUs of all jobs that would give way are enough. Where keys are bounds, no job is
  * worse than its key. */
-static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
-                      const struct gsim_plan *plan, uint32_t nodes, gsim_slot slot, int64_t rank) {
+static bool count_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                     uint32_t nodes, gsim_slot slot, int64_t rank) {
     gsim_reach_begin(&ranked->reach, ctx, slot);
     for (uint32_t g = 0; g < ranked->n_groups; g++) {
         enum gsim_reach_meeting meeting = meet(ranked, nodes, &ranked->group[g]);
@@ -306,6 +325,17 @@ static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
             return true;
     }
     return false;
+}
+
+static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                      const struct gsim_plan *plan, uint32_t nodes, gsim_slot slot, int64_t rank) {
+    int64_t depth = rank + ranked->slack_rank - slope(ranked) * ctx->view->now_ns;
+    enum gsim_depths_answer answer =
+        has_depths(ranked)
+            ? gsim_depths_ask(&ranked->depths, ctx, plan, &ranked->reach, slot, depth)
+            : GSIM_DEPTHS_TO_COUNT;
+    return answer == GSIM_DEPTHS_TO_COUNT ? count_of(ranked, ctx, plan, nodes, slot, rank)
+                                          : answer == GSIM_DEPTHS_ENOUGH;
 }
 
 static void leave_out(struct gsim_ranked *ranked, gsim_slot victim) {
@@ -367,6 +397,7 @@ static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, str
     uint32_t mark = gsim_plan_mark(plan), nodes = sought_nodes(ranked, ctx, slot);
     if (!could_fit(ranked, ctx, plan, nodes, slot, rank))
         return false;
+    gsim_depths_changed(&ranked->depths);
     bool is_placed = push_out(ranked, ctx, plan, nodes, slot, rank);
     look_at_all_again(ranked);
     if (is_placed) {
@@ -412,8 +443,10 @@ static bool try_place(struct pass *p, gsim_slot slot) {
     struct gsim_wish_line *line = gsim_wish_lines_of(&p->ranked->waiting, slot);
     if (p->ctx->view->jobs.gpus[slot] >= line->unplaced)
         return false;
-    if (gsim_misfits_place(&p->misfits, p->ctx, p->plan, slot, p->ranked->rule))
+    if (gsim_misfits_place(&p->misfits, p->ctx, p->plan, slot, p->ranked->rule)) {
+        gsim_depths_changed(&p->ranked->depths);
         return true;
+    }
     if (speaks_for_line(p, line))
         line->unplaced = p->ctx->view->jobs.gpus[slot];
     return false;
@@ -549,6 +582,7 @@ static void begin_pass(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct 
     enum gsim_keep keep = ranked->preemption.keep;
     bool keeps_paused =
         ranked->is_preemptive && (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE);
+    gsim_depths_changed(&ranked->depths);
     p->ranked = ranked;
     p->ctx = ctx;
     p->plan = plan;

@@ -3,6 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_RANKED_H
 #define GSIM_POLICIES_LIB_RANKED_H
 
+#include "policies/lib/depths.h"
 #include "policies/lib/eviction.h"
 #include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
@@ -43,6 +44,7 @@ struct gsim_ranked {
     int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 in most policies */
     struct gsim_eviction eviction;
     struct gsim_reach reach;
+    struct gsim_depths depths; /* of ranks without what time adds to all of them alike */
 };
 
 /* Notes that the rank of a running or waiting job has changed by itself. */

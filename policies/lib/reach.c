@@ -18,7 +18,9 @@ bool gsim_reach_init(struct gsim_reach *reach, const struct gsim_ctx *ctx, enum 
     return reach->idle && reach->met && reach->list;
 }
 
-static bool are_nodes_alike(const struct gsim_view_cluster *cluster) {
+/* Nodes are alike. */
+bool gsim_reach_knows_whole(const struct gsim_ctx *ctx) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     return cluster->n_gpus == cluster->n_nodes * cluster->widest_node;
 }
 
@@ -116,11 +118,35 @@ static uint32_t n_usable(const struct gsim_reach *reach, const struct gsim_ctx *
 }
 
 /* The core parts a gang like this (sim/core/placement.c): as evenly as its GPUs allow. */
-static void begin_split(struct gsim_reach *reach, const struct gsim_ctx *ctx, uint32_t n_nodes) {
+static void split(struct gsim_reach *reach, uint32_t n_nodes) {
     uint32_t gpus = (uint32_t)reach->need;
     reach->n_parts = n_nodes < gpus ? n_nodes : gpus;
     reach->part = gpus / reach->n_parts;
     reach->n_larger = gpus % reach->n_parts;
+}
+
+static void ask_usable(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_reach_list *list = gsim_reach_list(reach, ctx, slot);
+    reach->usable = reach->is_strict ? list : NULL;
+    reach->widest = list ? list->widest : widest_for(ctx, slot);
+}
+
+void gsim_reach_ask(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
+    reach->need = ctx->view->jobs.gpus[slot];
+    reach->n_parts = 0;
+    reach->has_wishes = gsim_ask_has_wishes(ctx->view);
+    reach->widest = ctx->view->cluster.widest_node;
+    reach->usable = NULL;
+    if (!reach->is_by_node)
+        return;
+    if (reach->has_wishes)
+        ask_usable(reach, ctx, slot);
+    uint32_t n_nodes = gsim_ask_nodes(ctx, slot);
+    if (n_nodes > 1)
+        split(reach, n_nodes);
+}
+
+static void begin_split(struct gsim_reach *reach, const struct gsim_ctx *ctx) {
     reach->n_for_part = reach->n_for_larger = 0;
     for (uint32_t i = 0; i < n_usable(reach, ctx); i++) {
         uint32_t idle = idle_of(reach, ctx, i);
@@ -129,28 +155,15 @@ static void begin_split(struct gsim_reach *reach, const struct gsim_ctx *ctx, ui
     }
 }
 
-static void begin_usable(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_reach_list *list = gsim_reach_list(reach, ctx, slot);
-    reach->usable = reach->is_strict ? list : NULL;
-    reach->widest = list ? list->widest : widest_for(ctx, slot);
-}
-
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    gsim_reach_ask(reach, ctx, slot);
     reach->total = cluster->n_idle_gpus;
-    reach->need = ctx->view->jobs.gpus[slot];
     reach->n_counts++;
     reach->most_on_node = reach->n_whole = 0;
-    reach->n_parts = 0;
-    reach->has_wishes = gsim_ask_has_wishes(ctx->view);
-    reach->widest = cluster->widest_node;
-    reach->usable = NULL;
-    if (reach->is_by_node && reach->has_wishes)
-        begin_usable(reach, ctx, slot);
-    uint32_t n_nodes = reach->is_by_node ? gsim_ask_nodes(ctx, slot) : 0;
-    if (n_nodes > 1)
-        begin_split(reach, ctx, n_nodes);
-    if (!reach->is_by_node || n_nodes > 1 || reach->need <= reach->widest)
+    if (reach->n_parts > 0)
+        begin_split(reach, ctx);
+    if (!reach->is_by_node || reach->n_parts > 0 || reach->need <= reach->widest)
         return;
     for (uint32_t i = 0; i < n_usable(reach, ctx); i++)
         reach->n_whole += idle_of(reach, ctx, i) == cluster->widest_node;
@@ -198,7 +211,7 @@ bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx 
         return reach->n_for_part >= reach->n_parts && reach->n_for_larger >= reach->n_larger;
     if (reach->need <= reach->widest)
         return reach->most_on_node >= reach->need;
-    return !are_nodes_alike(cluster) || reach->n_whole >= reach->need / cluster->widest_node;
+    return !gsim_reach_knows_whole(ctx) || reach->n_whole >= reach->need / cluster->widest_node;
 }
 
 uint32_t gsim_reach_beyond(const struct gsim_reach *reach) {

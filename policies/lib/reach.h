@@ -54,6 +54,10 @@ const struct gsim_reach_list *gsim_reach_list(struct gsim_reach *reach, const st
                                               gsim_slot slot);
 /* How many jobs of the other number hold GPUs that the job of this one may use. */
 enum gsim_reach_meeting gsim_reach_meet(struct gsim_reach *reach, uint32_t nodes, uint32_t other);
+/* Notes what the waiting job needs, and which nodes count for it. */
+void gsim_reach_ask(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot);
+/* Whether the number of whole idle nodes decides for gangs that are wider than a node. */
+bool gsim_reach_knows_whole(const struct gsim_ctx *ctx);
 /* Begins a count for a waiting job that does not fit as it is. */
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot);
 /* Whether the waiting job may run on a GPU that this job holds: a job of other partitions or types

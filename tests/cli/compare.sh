@@ -162,6 +162,7 @@ expect "unless all are asked for" 0 "chimera: assumed, not known: preempt.save_n
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     script -qec "'$gsim' compare --policies fifo,srtf --set preempt=restart --device '$tmp/d.ini' '$tmp/two.csv'" /dev/null </dev/null >"$tmp/out" 2>&1
     said "a bar of runs on a terminal" "\[-*\] 0/2"
+    said "that names those under way" "\[-*\] 0/2 \(fifo\|srtf\|fifo, srtf\|srtf, fifo\) "
     said "and one of the what-if, of the policy that used the constant" "what if \[#*-*\] [0-9]*/2"
     script -qec "'$gsim' --policy fifo --device ideal '$tmp/over.csv'" /dev/null </dev/null >"$tmp/out" 2>&1
     said "and one of jobs where there is one run" "\[#*-*\] [0-9]*/60"

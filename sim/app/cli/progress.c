@@ -49,17 +49,26 @@ static void format_left(const struct gsim_progress_bar *bar, double now, char te
         strcpy(text + gsim_format_humane(text, seconds), is_least ? "+ left" : " left");
 }
 
+/* " slurm, srtf", as many as have room; nothing where no run has a name. */
+static void format_running(const struct gsim_progress_bar *bar, char *text, size_t size) {
+    size_t n = 0;
+    *text = '\0';
+    for (int i = 0; i < bar->n_running && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%.12s", i ? ", " : " ", bar->running[i]);
+}
+
 static void show(struct gsim_progress_bar *bar, double now) {
     enum { WIDTH = 30 };
     int filled = (int)(bar->n_done * WIDTH / bar->n);
-    char text[WIDTH + 1], left[48] = "", line[128];
+    char text[WIDTH + 1], left[48] = "", running[64], line[160];
     memset(text, '-', WIDTH);
     memset(text, '#', (size_t)filled);
     text[WIDTH] = '\0';
     if (bar->n_done > 0)
         format_left(bar, now, left);
-    snprintf(line, sizeof line, "%.16s[%s] %lld/%lld %.20s", bar->what, text,
-             (long long)bar->n_done, (long long)bar->n, left);
+    format_running(bar, running, sizeof running);
+    snprintf(line, sizeof line, "%.16s[%s] %lld/%lld%s %.20s", bar->what, text,
+             (long long)bar->n_done, (long long)bar->n, running, left);
     if (bar->live) {
         gsim_live_note(bar->live, line);
         return;
@@ -68,9 +77,10 @@ static void show(struct gsim_progress_bar *bar, double now) {
     (void)fflush(bar->err);
 }
 
+/* Once the last run has begun, the next change may be long to come: each is shown. */
 static void show_at_times(struct gsim_progress_bar *bar) {
     double now = now_s();
-    if (now < bar->shown_s + show_every_s && bar->n_done < bar->n)
+    if (now < bar->shown_s + show_every_s && bar->n_done < bar->n && bar->n_begun < bar->n)
         return;
     bar->shown_s = now;
     show(bar, now);
@@ -83,10 +93,33 @@ void gsim_progress_set(struct gsim_progress_bar *bar, int64_t n_done) {
     show_at_times(bar);
 }
 
-void gsim_progress_add(struct gsim_progress_bar *bar) {
+void gsim_progress_start(struct gsim_progress_bar *bar, const char *name) {
     if (!gsim_progress_is_shown(bar))
         return;
     (void)pthread_mutex_lock(&bar->lock);
+    bar->n_begun++;
+    if (bar->n_running < GSIM_PROGRESS_NAMED)
+        bar->running[bar->n_running++] = name;
+    show_at_times(bar);
+    (void)pthread_mutex_unlock(&bar->lock);
+}
+
+/* A run that began when there was no room for its name leaves none. */
+static void strike(struct gsim_progress_bar *bar, const char *name) {
+    int at = 0;
+    while (at < bar->n_running && bar->running[at] != name)
+        at++;
+    if (at == bar->n_running)
+        return;
+    for (bar->n_running--; at < bar->n_running; at++)
+        bar->running[at] = bar->running[at + 1];
+}
+
+void gsim_progress_add(struct gsim_progress_bar *bar, const char *name) {
+    if (!gsim_progress_is_shown(bar))
+        return;
+    (void)pthread_mutex_lock(&bar->lock);
+    strike(bar, name);
     bar->n_done++;
     show_at_times(bar);
     (void)pthread_mutex_unlock(&bar->lock);

@@ -398,11 +398,13 @@ static void run_advised(void *arg, int64_t at) {
     struct gsim_result result;
     if (!trial->is_other)
         return;
+    const char *name = trial->setup.contender[0].policy->name;
+    gsim_progress_start(&trials->bar, name);
     trial->status = gsim_setup_run(&trial->setup, 0, 0, &trials->on->traces[0], trials->on->cli->io,
                                    NULL, trial->arena, &result, &trial->log);
     if (trial->status == GSIM_OK)
         trial->then = result.summary;
-    gsim_progress_add(&trials->bar);
+    gsim_progress_add(&trials->bar, name);
 }
 
 static const char *kind_of(const struct gsim_node_group *group) {

@@ -26,6 +26,8 @@ static void run_task(void *arg, int64_t at) {
     struct running *running = arg;
     struct gsim_compare *c = running->c;
     struct gsim_compare_task *task = &c->tasks[at];
+    const char *name = c->setup->contender[task->contender].policy->name;
+    gsim_progress_start(&running->bar, name);
     task->arena = gsim_arena_new();
     if (task->arena)
         task->status = gsim_setup_run(c->setup, task->contender, (uint64_t)task->replication,
@@ -33,7 +35,7 @@ static void run_task(void *arg, int64_t at) {
                                       &task->result, &task->log);
     else
         task->status = gsim_no_memory(&task->log, "starting a run");
-    gsim_progress_add(&running->bar);
+    gsim_progress_add(&running->bar, name);
 }
 
 static void run_all(struct gsim_compare *c, const char *what) {

@@ -136,7 +136,9 @@ static void run_trial(void *arg, int64_t at) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_log *log = arena ? gsim_arena_alloc(arena, sizeof *log) : NULL;
     const volatile sig_atomic_t *stop = w->c->cli->io->stop;
+    const char *name = trial->setup->contender[trial->contender].policy->name;
     struct gsim_result result;
+    gsim_progress_start(&w->bar, name);
     trial->status = stop && *stop ? GSIM_INCOMPLETE : log ? GSIM_OK : GSIM_FAILED;
     if (trial->status == GSIM_OK)
         trial->status = gsim_setup_run(trial->setup, trial->contender, (uint64_t)trial->replication,
@@ -147,7 +149,7 @@ static void run_trial(void *arg, int64_t at) {
                               ? gsim_measure_of(&result.summary, (enum gsim_measure)m)
                               : (double)NAN;
     gsim_arena_free(arena);
-    gsim_progress_add(&w->bar);
+    gsim_progress_add(&w->bar, name);
 }
 
 static bool is_user(const struct whatif *w, int key, int contender) {
