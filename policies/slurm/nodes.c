@@ -388,8 +388,8 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
     return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, from_ns) == from_ns ? n : 0;
 }
 
-static bool has_room(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                     gsim_slot slot, uint32_t node, uint32_t gpus) {
+static bool can_take_now(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         gsim_slot slot, uint32_t node, uint32_t gpus) {
     uint32_t most = gsim_slurm_nodes_fit(gsim_slurm_job(ctx, slot), &state->node[node].free);
     int64_t now_ns = ctx->view->now_ns;
     return most >= (gpus > 0 ? gpus : state->node[node].n_gpus) &&
@@ -406,7 +406,8 @@ bool gsim_slurm_nodes_have_room(const struct gsim_slurm_state *state, const stru
         for (uint32_t w = 0; w < state->set_words; w++)
             for (uint64_t both = set[w] & with_free(state, g)[w]; both != 0 && found < n;
                  both &= both - 1)
-                found += has_room(state, ctx, slot, w * 64 + (uint32_t)__builtin_ctzll(both), gpus);
+                found +=
+                    can_take_now(state, ctx, slot, w * 64 + (uint32_t)__builtin_ctzll(both), gpus);
     return found >= n;
 }
 

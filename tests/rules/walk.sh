@@ -177,10 +177,10 @@ else
 fi
 walk . models/jobs/model admit deep >"$tmp/walk"
 read -r stays files returns most <"$tmp/walk"
-if [ "$returns" -le 193 ]; then
-    echo "ok and returns at most 193 times when each call is followed at once"
+if [ "$returns" -le 194 ]; then
+    echo "ok and returns at most 194 times when each call is followed at once"
 else
-    echo "not ok and returns at most 193 times when each call is followed at once: $returns"
+    echo "not ok and returns at most 194 times when each call is followed at once: $returns"
     sed 's/^/# /' "$tmp/walk"
 fi
 walk . models/jobs/model admit job >"$tmp/walk"
