@@ -148,16 +148,13 @@ static int64_t from_of(const struct gsim_slurm_state *state,
     return outlook->from_ns[state->n_leaves + node];
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static void clear_from(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook) {
     uint32_t n = state->n_leaves;
     for (uint32_t leaf = 0; leaf < n; leaf++)
         outlook->from_ns[n + leaf] = leaf < state->n_nodes ? 0 : GSIM_NEVER;
     for (uint32_t at = n - 1; at > 0; at--)
-        outlook->from_ns[at] = least(outlook->from_ns[2 * at], outlook->from_ns[2 * at + 1]);
+        outlook->from_ns[at] =
+            gsim_slurm_least(outlook->from_ns[2 * at], outlook->from_ns[2 * at + 1]);
 }
 
 static void set_from(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
@@ -166,7 +163,7 @@ static void set_from(const struct gsim_slurm_state *state, struct gsim_slurm_out
     uint32_t at = state->n_leaves + node;
     tree[at] = from_ns;
     for (at /= 2; at > 0; at /= 2) {
-        int64_t least_ns = least(tree[2 * at], tree[2 * at + 1]);
+        int64_t least_ns = gsim_slurm_least(tree[2 * at], tree[2 * at + 1]);
         if (tree[at] == least_ns)
             break;
         tree[at] = least_ns;
@@ -257,14 +254,15 @@ static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ct
     int64_t limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns, first_ns = GSIM_NEVER;
     struct walk walk = {{1}, 1};
     uint32_t node;
-    while ((node = next_node(state, outlook, &walk, least(first_ns, last_ns))) != GSIM_SLURM_NONE) {
-        int64_t most_ns = least(first_ns, last_ns);
+    while ((node = next_node(state, outlook, &walk, gsim_slurm_least(first_ns, last_ns))) !=
+           GSIM_SLURM_NONE) {
+        int64_t most_ns = gsim_slurm_least(first_ns, last_ns);
         if (bound_of(state, outlook, node, limit_ns) > most_ns)
             continue;
         int64_t when_ns = look_at_node(state, ctx, slot, outlook, node, outlook->gpus, most_ns);
         if (when_ns < first_ns)
             state->n_soonest = 0;
-        first_ns = least(when_ns, first_ns);
+        first_ns = gsim_slurm_least(when_ns, first_ns);
         if (when_ns != GSIM_NEVER)
             state->soonest[state->n_soonest++] = node;
     }

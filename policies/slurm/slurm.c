@@ -276,15 +276,11 @@ static void kill_overdue(const struct gsim_slurm_state *state, const struct gsim
             (void)gsim_plan_end(plan, state->running[i]);
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static int64_t next_kill(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
     int64_t next_ns = GSIM_NEVER;
     for (uint32_t i = 0; state->kills && i < state->n_running; i++) {
         int64_t at_ns = kill_time(state, ctx, state->running[i]);
-        next_ns = at_ns > ctx->view->now_ns ? least(next_ns, at_ns) : next_ns;
+        next_ns = at_ns > ctx->view->now_ns ? gsim_slurm_least(next_ns, at_ns) : next_ns;
     }
     return next_ns;
 }
@@ -298,9 +294,10 @@ static int64_t next_pass(const struct gsim_slurm_state *state, const struct gsim
     int64_t next_ns = gsim_slurm_nodes_next(state, now_ns);
     if (ctx->view->cluster.n_idle_gpus == 0 && !preempts && !state->has_shards)
         return next_ns;
-    next_ns = least(next_ns, least(gsim_slurm_ranking_next(state, now_ns), state->next_exempt_ns));
+    next_ns = gsim_slurm_least(
+        next_ns, gsim_slurm_least(gsim_slurm_ranking_next(state, now_ns), state->next_exempt_ns));
     if (state->conf.backfills && state->has_changed)
-        next_ns = least(next_ns, now_ns - now_ns % every_ns + every_ns);
+        next_ns = gsim_slurm_least(next_ns, now_ns - now_ns % every_ns + every_ns);
     return next_ns;
 }
 
@@ -331,7 +328,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         now_ns % state->conf.bf_interval_ns == 0 && state->backfilled_ns != now_ns)
         gsim_slurm_backfill_pass(state, ctx, plan);
     state->next_exempt_ns = gsim_slurm_preempt_next(state, ctx);
-    gsim_plan_wake(plan, least(next_kill(state, ctx), next_pass(state, ctx)));
+    gsim_plan_wake(plan, gsim_slurm_least(next_kill(state, ctx), next_pass(state, ctx)));
 }
 
 static const struct gsim_param_def params[] = {

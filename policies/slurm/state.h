@@ -278,4 +278,8 @@ gsim_slurm_partition_of(const struct gsim_slurm_state *state, const struct gsim_
     return &state->conf.partition[job->way.partition];
 }
 
+static inline int64_t gsim_slurm_least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 #endif
