@@ -260,16 +260,15 @@ static bool is_settled(const struct shockwave_job *job, enum gsim_state state) {
 
 static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave *s,
                   struct shockwave_job *job) {
-    if (gsim_settings_place(ctx, plan, job->slot, s->rule))
-        return true;
-    job->shut_out_round = s->round;
-    return false;
+    bool is_placed = gsim_settings_place(ctx, plan, job->slot, s->rule);
+    job->shut_out_round = is_placed ? 0 : s->round;
+    return is_placed;
 }
 
 /* Stops jobs that the round leaves out, and places those that it chose. Returns whether some find
- * no room. */
+ * no room, though no other job is still on its way in or out. */
 static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave *s) {
-    bool is_shut_out = false;
+    bool is_shut_out = false, is_leaving = false;
     if (!s->is_pending)
         return false;
     s->is_pending = false;
@@ -279,6 +278,7 @@ static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave
             continue;
         enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
         s->is_pending |= !is_settled(job, state);
+        is_leaving |= !job->is_chosen && !gsim_state_waits(state) && state != GSIM_RUNNING;
         if (!job->is_chosen && state == GSIM_RUNNING)
             (void)gsim_plan_preempt(plan, job->slot, s->way.stop, s->way.keep);
     }
@@ -288,13 +288,16 @@ static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave
             gsim_common_waits(ctx->view, job->slot))
             is_shut_out |= !place(ctx, plan, s, job);
     }
-    return is_shut_out;
+    return is_shut_out && !is_leaving;
 }
 
 /* A job finds no room where paused jobs have the memory, until these have run and ended: others run
  * in its place, those with the most time left, as on all GPUs that the plan leaves idle. Returns
- * whether there are any. */
+ * whether there are any. Where stops leave no memory behind, a gang for which the idle GPUs are on
+ * too many nodes waits for the next round, as its round is its turn. */
 static bool choose_others(struct shockwave *s) {
+    if (s->way.keep != GSIM_KEEP_RESIDENT && s->way.keep != GSIM_KEEP_PAGEABLE)
+        return false;
     uint32_t free = s->n_gpus, n = 0, before = s->chosen.n;
     for (uint32_t i = 0; i < before; i++) {
         const struct shockwave_job *job = &s->job[s->chosen.number[i]];
@@ -327,8 +330,7 @@ static bool is_in_round(const struct shockwave *s) {
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct shockwave *s = own(ctx);
-    bool is_new = !is_in_round(s) || ctx->view->now_ns >= s->ends_ns;
-    if (is_new) {
+    if (!is_in_round(s) || ctx->view->now_ns >= s->ends_ns) {
         drop_ended(s);
         if (s->n_active == 0)
             return;
@@ -336,7 +338,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gsim_plan_wake(plan, s->ends_ns);
     }
     uint32_t mark = gsim_plan_mark(plan);
-    while (serve(ctx, plan, s) && is_new && choose_others(s))
+    while (serve(ctx, plan, s) && choose_others(s))
         gsim_plan_rollback(plan, mark);
 }
 
