@@ -22,7 +22,7 @@ struct sample {
     int64_t key, bytes;
 };
 
-enum { NO_JOB = UINT32_MAX }; /* of a row that is left out */
+#define NO_JOB UINT32_MAX /* of a row that is left out */
 
 struct stay {
     int64_t key, to_s;
