@@ -177,11 +177,18 @@ static void read_preemption(struct gsim_kueue_state *state, struct gsim_ctx *ctx
             (struct gsim_preemption){.stop = GSIM_STOP_SAVE, .keep = GSIM_KEEP_DISCARD};
 }
 
+/* Whether a job may have the memory that it takes on some nodes, and not on others. */
+static bool differs_in_memory(const struct gsim_view_cluster *cluster) {
+    for (uint32_t node = 0; node < cluster->n_nodes && cluster->room == GSIM_ROOM_SCARCE; node++)
+        if (cluster->hbm_bytes[cluster->node_first_gpu[node]] != cluster->hbm_bytes[0])
+            return true;
+    return false;
+}
+
 static enum gsim_status open_kueue(struct gsim_ctx *ctx) {
     struct gsim_kueue_state *state = ctx->state;
     read_preemption(state, ctx);
-    state->has_kinds =
-        gsim_ask_has_wishes(ctx->view) || ctx->view->cluster.room == GSIM_ROOM_SCARCE;
+    state->has_kinds = gsim_ask_has_wishes(ctx->view) || differs_in_memory(&ctx->view->cluster);
     enum gsim_status status = read_conf(state, ctx);
     if (status == GSIM_OK && !gsim_kueue_quota_open(state, ctx->arena))
         status = gsim_no_memory(ctx->log, "opening queues");

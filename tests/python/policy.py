@@ -277,7 +277,7 @@ def test_hosts_and_widths():
     trace = [{"job_id": "a", "submit_s": 0, "duration_s": 100, "gpus": 1, "mem_gib": 1}]
     result = run(made(decide=decide, on_completion=lambda self, job: None), trace,
                  gpus_per_node=4, cpus_per_node=8, until="20s")
-    equal(seen, [((8000, 0), True, (0, 0, 0, -1), True), (True, [0, 1])])
+    equal(seen, [((8000, 0), True, (0, 0, 0, -1, False), True), (True, [0, 1])])
     equal(result["unfinished"], 1)
 
     def move_nowhere(self, plan):
