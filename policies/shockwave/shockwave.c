@@ -330,7 +330,9 @@ static bool is_in_round(const struct shockwave *s) {
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct shockwave *s = own(ctx);
-    if (!is_in_round(s) || ctx->view->now_ns >= s->ends_ns) {
+    /* only then are the jobs of the plan all that are there */
+    bool is_new = !is_in_round(s) || ctx->view->now_ns >= s->ends_ns;
+    if (is_new) {
         drop_ended(s);
         if (s->n_active == 0)
             return;
@@ -338,7 +340,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gsim_plan_wake(plan, s->ends_ns);
     }
     uint32_t mark = gsim_plan_mark(plan);
-    while (serve(ctx, plan, s) && choose_others(s))
+    while (serve(ctx, plan, s) && is_new && choose_others(s))
         gsim_plan_rollback(plan, mark);
 }
 
