@@ -127,3 +127,9 @@ done
 printf 'job_id,submit_s,duration_s,mem_gib\na,0,3000,50\nb,50,3000,50\n' >"$tmp/full.csv"
 check "shockwave: where a chosen job finds no room, another one runs" "3000.000000000 6000.000000000" \
     "$(ends --policy shockwave --set preempt=pause --nodes 1 --gpus-per-node 1 "$tmp/full.csv")"
+
+# c finds no room beside a, and b comes in the middle of a round: the plan, which does not know b, is not asked for others then.
+printf 'job_id,submit_s,duration_s,gpus\na,0,1000,3\nb,500,400,7\nc,200,600,4\n' >"$tmp/amid.csv"
+printf '[node n0]\ngpus=1\nswitch_nodes=3\n[node n1]\ncount=3\ngpus=2\n' >"$tmp/amid.ini"
+check "shockwave: a job comes while a chosen one has no room" "1000 1900 2000" \
+    "$(ends --policy shockwave --set round=60s --set preempt=pause --cluster "$tmp/amid.ini" "$tmp/amid.csv" | awk '{ printf "%.0f %.0f %.0f", $1, $2, $3 }')"
