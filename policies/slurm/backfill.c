@@ -189,7 +189,6 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     own->gpus = gpus;
     own->share_ppm = job->share_ppm;
     own->n_nodes = job->way.n_nodes;
-    own->n_foreseen = 0;
     own->each = job->way.each;
     own->none_from_limit_ns = GSIM_NEVER;
     clear_from(state, own);
@@ -365,50 +364,20 @@ static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
     return n_found == n ? state->in_order[0] : GSIM_NEVER;
 }
 
-/* Before this time the job finds no nodes, since others in this pass that ask for as much, for no
- * longer, found none. */
-static int64_t foreseen_for(const struct gsim_slurm_outlook *outlook, int64_t limit_ns,
-                            int64_t now_ns) {
-    int64_t at_ns = now_ns;
-    for (uint32_t i = 0; i < outlook->n_foreseen && i < GSIM_SLURM_FORESEEN; i++)
-        if (outlook->foreseen[i].limit_ns <= limit_ns && outlook->foreseen[i].at_ns > at_ns)
-            at_ns = outlook->foreseen[i].at_ns;
-    return at_ns;
-}
-
-/* In place of one that says less, if there is one. What a reservation does depends on the job's
- * user, so that it says nothing of others. */
-static void note_foreseen(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
-                          int64_t limit_ns, int64_t at_ns) {
-    uint32_t i = 0;
-    if (state->conf.n_reservations > 0)
-        return;
-    while (i < outlook->n_foreseen && i < GSIM_SLURM_FORESEEN &&
-           (outlook->foreseen[i].limit_ns < limit_ns || outlook->foreseen[i].at_ns > at_ns))
-        i++;
-    if (i == outlook->n_foreseen || i == GSIM_SLURM_FORESEEN)
-        i = outlook->n_foreseen++ % GSIM_SLURM_FORESEEN;
-    outlook->foreseen[i] = (struct gsim_slurm_foreseen){limit_ns, at_ns};
-}
-
 /* A job of several nodes starts when enough of them can be used at once. Fills in what it could
  * have of each node by then; GSIM_NEVER: there is no such time up to last_ns. */
 static int64_t earliest_of_several(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                    gsim_slot slot, int64_t last_ns) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     struct search search = {slot, outlook_of(state, ctx, slot), ctx->view->now_ns, last_ns};
-    struct gsim_slurm_outlook *outlook = search.outlook;
-    search.from_ns = foreseen_for(outlook, job->way.limit_ns, ctx->view->now_ns);
     int64_t at_ns;
     while ((at_ns = bound(state, ctx, &search)) <= last_ns) {
         look_at_nodes(state, ctx, slot, at_ns);
-        if (gsim_slurm_nodes_choose(state, job, outlook->gpus, state->usable))
+        if (gsim_slurm_nodes_choose(state, job, search.outlook->gpus, state->usable))
             break;
         search.from_ns = next_change(state, ctx, slot, at_ns);
     }
-    at_ns = at_ns <= last_ns ? at_ns : GSIM_NEVER;
-    note_foreseen(state, outlook, job->way.limit_ns, at_ns);
-    return at_ns;
+    return at_ns <= last_ns ? at_ns : GSIM_NEVER;
 }
 
 /* Finds the earliest time within bf_window, and chooses the nodes; GSIM_NEVER: there is none. */

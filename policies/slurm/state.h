@@ -150,14 +150,6 @@ struct gsim_slurm_shape {
 /* As many as there are outlooks below; what more there are is forgotten in turn. */
 #define GSIM_SLURM_SHAPES 16
 
-/* No job of several nodes with at least that limit starts before at_ns. */
-struct gsim_slurm_foreseen {
-    int64_t limit_ns, at_ns;
-};
-/* Of jobs that ask for as much, most limits are some round hours; what more there are is forgotten
- * in turn. */
-#define GSIM_SLURM_FORESEEN 8
-
 /* Jobs that ask for as much, in a backfill pass. */
 struct gsim_slurm_outlook {
     uint32_t set, gpus, share_ppm, n_nodes;
@@ -169,8 +161,6 @@ struct gsim_slurm_outlook {
     int64_t *limit_ns, *clear_ns;
     bool *knows_room; /* by node: it has room from from_ns on, as far as running jobs go */
     int64_t none_from_limit_ns; /* those with at least that limit find no time in this pass */
-    struct gsim_slurm_foreseen foreseen[GSIM_SLURM_FORESEEN];
-    uint32_t n_foreseen;
 };
 /* Most sites have jobs of 1, 2, 4, 8 GPUs; what more there are is forgotten in turn. */
 #define GSIM_SLURM_OUTLOOKS 16
