@@ -38,13 +38,6 @@ static struct gsim_sm_set both(struct gsim_sm_set one, const struct gsim_sm_set 
     return one;
 }
 
-static int64_t count(const struct gsim_sm_set *set) {
-    int64_t n = 0;
-    for (int w = 0; w < WORDS; w++)
-        n += __builtin_popcountll(set->word[w]);
-    return n;
-}
-
 /* The lowest bits of a word, as many; all of them when there are fewer. */
 static uint64_t lowest(uint64_t word, int64_t bits) {
     if (__builtin_popcountll(word) <= bits)
@@ -57,7 +50,7 @@ static uint64_t lowest(uint64_t word, int64_t bits) {
 
 /* Adds the first SMs of the pool, until the set has n. */
 static void add_up_to(struct gsim_sm_set *set, const struct gsim_sm_set *pool, int64_t n) {
-    int64_t lacks = n - count(set);
+    int64_t lacks = n - gsim_sm_set_count(set);
     for (int w = 0; w < WORDS && lacks > 0; w++) {
         uint64_t added = lowest(pool->word[w] & ~set->word[w], lacks);
         set->word[w] |= added;
@@ -171,7 +164,7 @@ static void begin(const struct gsim_space *space, uint16_t number, struct gsim_l
     int64_t wants = atom->needs.sms < left ? atom->needs.sms : left;
     wants = step > 1 ? (wants + step - 1) / step * step : wants;
     struct gsim_sm_set sms = sms_of_next(space, number, lanes, atom->lane, wants);
-    int64_t n = count(&sms);
+    int64_t n = gsim_sm_set_count(&sms);
     if (n == 0)
         return;
     lane->state.atom_sms = sms;

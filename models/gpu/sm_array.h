@@ -48,6 +48,13 @@ struct gsim_sm_set {
     uint64_t word[GSIM_ARRAY_SMS_MAX / 64];
 };
 
+static inline int64_t gsim_sm_set_count(const struct gsim_sm_set *set) {
+    int64_t n = 0;
+    for (int w = 0; w < GSIM_ARRAY_SMS_MAX / 64; w++)
+        n += __builtin_popcountll(set->word[w]);
+    return n;
+}
+
 static inline void gsim_sm_set_add(struct gsim_sm_set *set, int64_t sm) {
     set->word[sm / 64] |= UINT64_C(1) << (sm % 64);
 }

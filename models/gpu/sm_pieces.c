@@ -9,13 +9,6 @@
 
 enum { WORDS = GSIM_ARRAY_SMS_MAX / 64 };
 
-static uint32_t count(const struct gsim_sm_set *set) {
-    uint32_t n = 0;
-    for (int i = 0; i < WORDS; i++)
-        n += (uint32_t)__builtin_popcountll(set->word[i]);
-    return n;
-}
-
 /* SMs with a block of the kernel that is in no piece yet. */
 static struct gsim_sm_set find_others(const struct gsim_sm_held *held) {
     struct gsim_sm_set out = {0};
@@ -31,14 +24,15 @@ static struct gsim_sm_set find_others(const struct gsim_sm_held *held) {
 void gsim_sm_pieces_add(struct gsim_sm_kernel *kernel) {
     struct gsim_sm_pieces *pieces = &kernel->held->begun;
     struct gsim_sm_set on = find_others(kernel->held);
-    uint32_t n = count(&on);
+    uint32_t n = (uint32_t)gsim_sm_set_count(&on);
     pieces->waiting -= n;
     kernel->held->pace = (uint16_t)kernel->held->n;
     if (n > 0 && pieces->n < GSIM_SM_PIECES_MOST) {
         pieces->on[pieces->n] = on;
         pieces->rest[pieces->n++] = kernel->all;
     } else if (n > 0) { /* more than are told apart: the last two are one, at their mean */
-        uint32_t last = GSIM_SM_PIECES_MOST - 1, had = count(&pieces->on[last]);
+        uint32_t last = GSIM_SM_PIECES_MOST - 1;
+        uint32_t had = (uint32_t)gsim_sm_set_count(&pieces->on[last]);
         pieces->rest[last] = (pieces->rest[last] * had + kernel->all * n) / (had + n);
         for (int w = 0; w < WORDS; w++)
             pieces->on[last].word[w] |= on.word[w];
@@ -49,7 +43,7 @@ static void leave(struct gsim_sm_held *held, const struct gsim_sm_set *on) {
     for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
         if (gsim_sm_set_has(on, sm))
             held->blocks[sm] = 0;
-    held->n -= count(on);
+    held->n -= (uint32_t)gsim_sm_set_count(on);
 }
 
 /* All blocks that run have done as much of their work since; the kernel's is that of all its

@@ -268,7 +268,7 @@ static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave
 /* Stops jobs that the round leaves out, and places those that it chose. Returns whether some find
  * no room, though no other job is still on its way in or out. */
 static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave *s) {
-    bool is_shut_out = false, is_leaving = false;
+    bool is_shut_out = false, is_moving = false;
     if (!s->is_pending)
         return false;
     s->is_pending = false;
@@ -278,7 +278,7 @@ static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave
             continue;
         enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
         s->is_pending |= !is_settled(job, state);
-        is_leaving |= !job->is_chosen && !gsim_state_waits(state) && state != GSIM_RUNNING;
+        is_moving |= !job->is_chosen && !gsim_state_waits(state) && state != GSIM_RUNNING;
         if (!job->is_chosen && state == GSIM_RUNNING)
             (void)gsim_plan_preempt(plan, job->slot, s->way.stop, s->way.keep);
     }
@@ -288,7 +288,7 @@ static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave
             gsim_common_waits(ctx->view, job->slot))
             is_shut_out |= !place(ctx, plan, s, job);
     }
-    return is_shut_out && !is_leaving;
+    return is_shut_out && !is_moving;
 }
 
 /* A job finds no room where paused jobs have the memory, until these have run and ended: others run

@@ -29,7 +29,7 @@ struct shockwave_job {
     double pace; /* its speed, of that in the trace, where that stays; 0: not known */
     uint64_t came; /* among all that have come */
     bool is_chosen, was_chosen; /* the job runs in this round; it ran in the last one */
-    uint64_t shut_out_round; /* the last round in which it found no room */
+    uint64_t shut_out_round; /* the round in which it finds no room; 0: it had some since */
 };
 
 /* Some of all jobs, by number. */
