@@ -217,6 +217,15 @@ static void wait_for_each(struct gsim_process *process, int64_t *gpu_ns, int64_t
     spec->kernels = 1;
 }
 
+/* A row without iterations: one kernel, and the host's time behind it where the row has it. */
+static void one_kernel(struct gsim_process *process, int64_t service_ns, int64_t tail_ns) {
+    process->tail_ns = tail_ns < service_ns ? tail_ns : 0;
+    process->pace_ns = service_ns - process->tail_ns;
+    process->context = (struct gsim_context){.spec.iterations = process->pace_ns > 0,
+                                             .spec.gpu_ns = process->pace_ns,
+                                             .spec.kernels = 1};
+}
+
 static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t index,
                                        const struct gsim_profile *profile, unsigned parts) {
     struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
@@ -237,9 +246,7 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
     }
     bool is_structured = n > 0 && tail_ns < service_ns && (service_ns - tail_ns) / n > 0;
     if (!is_structured) {
-        *context = (struct gsim_context){
-            .spec.iterations = service_ns > 0, .spec.gpu_ns = service_ns, .spec.kernels = 1};
-        process.pace_ns = service_ns;
+        one_kernel(&process, service_ns, tail_ns);
         return process;
     }
     process.iterations = n;

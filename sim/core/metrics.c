@@ -34,7 +34,8 @@ bool gsim_metrics_open(struct gsim_core *core) {
         !m->migrations || !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !m->gpu_still ||
         !open_wanting(core) || !gsim_fairness_open(core))
         return false;
-    m->has_gaps = core->trace->column[GSIM_COL_ITERATIONS] != NULL;
+    m->has_gaps = core->trace->column[GSIM_COL_ITERATIONS] != NULL ||
+                  core->trace->column[GSIM_COL_HOST_TAIL_NS] != NULL;
     m->has_requests = core->trace->column[GSIM_COL_REQUESTS] != NULL;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->last_submit_ns = m->first_submit_ns;

@@ -101,10 +101,14 @@ expect "a file that is not there" 3 "nowhere.db" "$gsim" check nowhere.db
 printf 'job_id,submit_s,duration_s,gpus\na,0,100,1\nb,10,100,1\n' >"$tmp/late.trace"
 # Two kernels that fill 0.4 of the SMs each run beside each other and take 100 s, of twice the work.
 printf 'job_id,submit_s,duration_s,gpus,sm_fraction\na,0,100,1,0.4\nb,0,100,1,0.4\n' >"$tmp/parts.trace"
+# The host of the first works for 40 s behind its kernel, while the second has the GPU: both end at 160 s, of 200 s of
+# which nothing else is known than that they are the jobs' own.
+printf 'job_id,submit_s,duration_s,gpus,host_tail_s,mem_gib\na,0,100,1,40,1\nb,0,100,1,,1\n' >"$tmp/tail.trace"
+run tail --policy msched --device ideal --gpus-per-node 1 "$tmp/tail.trace"
 run late --policy orion --device ideal --gpus-per-node 1 "$tmp/late.trace"
 run parts --policy mps --device ideal --gpus-per-node 1 "$tmp/parts.trace"
 run fast --policy timeslice --device ideal --set speed.ideal=2 --gpus-per-node 1 "$tmp/late.trace"
-for of in late parts fast; do
+for of in late parts fast tail; do
     expect "$of passes" 0 "^1 file, 1 run: nothing" "$gsim" check "$tmp/$of.db"
 done
 check "kernels that fill parts of a GPU are useful for more than the time" 2.0 \

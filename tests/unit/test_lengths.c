@@ -44,6 +44,21 @@ static void test_an_assumed_length_gives_them_as_well(void **state) {
     assert_int_equal(iterations(f, 1), 7200);
 }
 
+/* Behind its one kernel a job without iterations needs no GPU, as behind its last iteration. */
+static void test_the_hosts_tail_leaves_the_gpu_to_others(void **state) {
+    struct fixture *f = *state;
+    static const char *const policies[] = {"timeslice", "mps"};
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s,host_tail_s\na,0,100,40\nb,0,100,\n"),
+                     GSIM_OK);
+    for (int i = 0; i < 2; i++) {
+        struct test_run run = {.trace = &f->trace, .policy = policies[i], .device = "ideal"};
+        struct gsim_result result = test_run(&run, f->arena);
+        assert_int_equal(result.jobs.end_ns[1], 160 * S);
+        assert_true(result.summary.gpu_useful <= 1);
+        assert_true(result.summary.gpu_work > 1.2499);
+    }
+}
+
 /* A row that names its kernels and not their time has no gaps that anybody knows of: two such jobs
  * need the GPU for as long as two that name no kernels, and not for the time between kernels alone. */
 static void test_kernels_without_a_time_fill_the_iteration(void **state) {
@@ -293,6 +308,7 @@ int main(void) {
         TEST(test_iterations_follow_from_a_duration),
         TEST(test_an_assumed_length_gives_them_as_well),
         TEST(test_what_follows_is_written),
+        TEST(test_the_hosts_tail_leaves_the_gpu_to_others),
         TEST(test_kernels_without_a_time_fill_the_iteration),
         TEST(test_guessed_kernels_are_named),
         TEST(test_both_have_to_agree),
