@@ -3,6 +3,7 @@
  * the run; rows get their names at the end, when their number is known. */
 #define _POSIX_C_SOURCE 200809L
 #include "sim/study/timeline.h"
+#include "sim/study/outfile.h"
 
 #include <errno.h>
 #include <stdarg.h>
