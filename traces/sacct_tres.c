@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trackable resources in the log of sacct: what a job had and asked for, and what its steps used. */
+/* Trackable resources in the log of sacct: what a job had and asked for, what its steps used. */
 #include "traces/sacct_wishes.h"
 #include "sim/base/gpu_type.h"
 #include "sim/base/units.h"

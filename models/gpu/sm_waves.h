@@ -3,7 +3,7 @@
 #ifndef GSIM_MODELS_GPU_SM_WAVES_H
 #define GSIM_MODELS_GPU_SM_WAVES_H
 
-#include "models/gpu/sm_array.h"
+#include "models/gpu/sm_kernel.h"
 
 /* Blocks that begin together end together, so a kernel goes on in waves; the last one has the
  * blocks that are left over. What memory does takes as long as its bytes, and the rest as long as a

@@ -2,7 +2,6 @@
 /* Reads device profiles: built-in ones by name, the user's by path; fills the gaps from
  * assumed.ini; applies --set. */
 #include "models/hardware/profile.h"
-#include "models/hardware/values.h"
 
 #include <assert.h>
 #include <stdio.h>

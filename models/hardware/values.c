@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values of keys: as a profile or --set writes them, the ranges in which they lie, and those that
  * are shares of other values. */
-#include "models/hardware/values.h"
+#include "models/hardware/profile.h"
 #include "models/hardware/derived.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"

@@ -501,7 +501,6 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
 /* has_costs: the model may have costs to report. */
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before the job */
-void *gsim_metrics_column(struct gsim_core *core, size_t size); /* a cell for each job, zero */
 /* metrics_summary.c */
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
 

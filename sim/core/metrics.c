@@ -4,7 +4,7 @@
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
 
-void *gsim_metrics_column(struct gsim_core *core, size_t size) {
+static void *column(struct gsim_core *core, size_t size) {
     return gsim_arena_grow(core->arena, NULL, 0, core->trace->n_jobs * size);
 }
 
@@ -16,12 +16,12 @@ static bool open_wanting(struct gsim_core *core) {
 
 bool gsim_metrics_open(struct gsim_core *core) {
     struct gsim_metrics *m = &core->metrics;
-    m->start_ns = gsim_metrics_column(core, sizeof *m->start_ns);
-    m->end_ns = gsim_metrics_column(core, sizeof *m->end_ns);
-    m->wait_ns = gsim_metrics_column(core, sizeof *m->wait_ns);
-    m->held_ns = gsim_metrics_column(core, sizeof *m->held_ns);
-    m->preemptions = gsim_metrics_column(core, sizeof *m->preemptions);
-    m->migrations = gsim_metrics_column(core, sizeof *m->migrations);
+    m->start_ns = column(core, sizeof *m->start_ns);
+    m->end_ns = column(core, sizeof *m->end_ns);
+    m->wait_ns = column(core, sizeof *m->wait_ns);
+    m->held_ns = column(core, sizeof *m->held_ns);
+    m->preemptions = column(core, sizeof *m->preemptions);
+    m->migrations = column(core, sizeof *m->migrations);
     m->gpu_busy_ns = gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ns);
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
@@ -135,7 +135,7 @@ static void put(struct gsim_core *core, int64_t **cells, uint32_t job, int64_t v
     if (value == 0)
         return;
     if (!*cells)
-        *cells = gsim_metrics_column(core, sizeof **cells);
+        *cells = column(core, sizeof **cells);
     if (*cells)
         (*cells)[job] = value;
     else
@@ -184,7 +184,7 @@ GSIM_APART static void note_declined(struct gsim_core *core, uint32_t job) {
     struct gsim_metrics *m = &core->metrics;
     m->n_declined++;
     if (!m->declined)
-        m->declined = gsim_metrics_column(core, sizeof *m->declined);
+        m->declined = column(core, sizeof *m->declined);
     if (m->declined)
         m->declined[job] = 1;
     else

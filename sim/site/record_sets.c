@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sets of nodes (NodeSet=): their records, and lists of nodes in which nodes replace their names. */
+/* Sets of nodes (NodeSet=): their records, and lists in which nodes replace their names. */
 #include "sim/site/slurm_read.h"
 #include "sim/base/hostlist.h"
 

@@ -7,7 +7,7 @@
 
 #include "sim/study/occupancy.h"
 #include "sim/study/outfile.h"
-#include "sim/study/timeline.h"
+#include "sim/study/timeline_options.h"
 
 enum { GSIM_PID_JOBS = 1, GSIM_PID_CLUSTER = 2, GSIM_PID_FIRST_GPU = 10 };
 /* Numbers of a GPU's rows: those of jobs come first, then the kinds of spans that models report,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "sim/app/cli/progress.h"
-#include "sim/app/compare/advise_log.h"
 #include "sim/app/compare/advise.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/plan/target.h"

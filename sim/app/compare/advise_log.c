@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a log has for gsim advise: the columns that it lacks, and the policies that can use it. */
-#include "sim/app/compare/advise_log.h"
+#include "sim/app/compare/advise.h"
 #include "sim/app/setup/cluster_file.h"
 #include "sim/base/text.h"
 

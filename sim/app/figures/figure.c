@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 #include "sim/app/figures/figure.h"
-#include "sim/app/figures/figure_data.h"
 #include "sim/app/plan/target.h"
 #include "sim/app/identity/program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The data of a figure: rows of statements as blocks that gnuplot reads, with texts of users. */
-#include "sim/app/figures/figure_data.h"
+#include "sim/app/figures/figure.h"
 #include "sim/base/text.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
  * does not know multiplies no runs: a grid of ten policies with a parameter each is no product of
  * ten parameters. */
 #include "sim/app/sweep/grid.h"
-#include "sim/app/sweep/grid_keys.h"
 
 #include <ctype.h>
 #include <stdarg.h>

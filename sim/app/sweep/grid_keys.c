@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the keys of a grid change: the trace, its file, the cluster, or the run alone. */
-#include "sim/app/sweep/grid_keys.h"
+#include "sim/app/sweep/grid.h"
 #include "sim/app/setup/setup.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static bool is_of_cluster(const struct gsim_grid_key *key) {
 }
 
 /* Under a load, jobs arrive faster on a larger cluster. */
-bool gsim_grid_changes_trace(const struct gsim_grid *grid, const struct gsim_grid_key *key) {
+static bool changes_trace(const struct gsim_grid *grid, const struct gsim_grid_key *key) {
     switch (key->option) {
     case -1:
     case GSIM_OPT_TRACE_FORMAT:
@@ -58,7 +58,7 @@ bool gsim_grid_changes_trace(const struct gsim_grid *grid, const struct gsim_gri
 static int rank(const struct gsim_grid *grid, const struct gsim_grid_key *key) {
     if (key->option == -1)
         return 0;
-    return gsim_grid_changes_trace(grid, key) ? 1 : key->option == GSIM_OPT_POLICY ? 2 : 3;
+    return changes_trace(grid, key) ? 1 : key->option == GSIM_OPT_POLICY ? 2 : 3;
 }
 
 void gsim_grid_order_keys(struct gsim_grid *grid) {
@@ -79,9 +79,9 @@ uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run) {
                     strcmp(grid->key[k].value[choice[k]], "0") != 0;
     for (int k = 0; k < grid->n_keys; k++) {
         const struct gsim_grid_key *key = &grid->key[k];
-        bool is_for_it = gsim_grid_changes_trace(grid, key) && choice[k] != GSIM_GRID_UNMET &&
+        bool is_for_it = changes_trace(grid, key) && choice[k] != GSIM_GRID_UNMET &&
                          (is_drawn || key->option != GSIM_OPT_SEED);
-        if (gsim_grid_changes_trace(grid, key)) /* a number in mixed radix */
+        if (changes_trace(grid, key)) /* a number in mixed radix */
             sum = sum * key->n + (is_for_it ? choice[k] : 0);
     }
     return sum;
