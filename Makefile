@@ -129,7 +129,7 @@ VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/identi
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
 
-.PHONY: FORCE all release demo check bench bench-sizes figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb deb-check clean help format tidy analyse suites fuzz fuzz-runs
+.PHONY: FORCE rooms all release demo check bench bench-sizes figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb deb-check clean help format tidy analyse suites fuzz fuzz-runs
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -191,6 +191,10 @@ $(BUILD)/pages.o: build/pages.c | $$(@D)/.
 build/pages.c: tools/embed.sh $(PAGES)
 	@mkdir -p $(@D)
 	TABLE=gsim_page_files sh tools/embed.sh $@ $(PAGES)
+
+# A line for each room, with its files (tests/rules/rooms.sh).
+rooms:
+	@$(foreach room,$(TOGETHER),echo '$(room)' $(sort $(call FILES_OF,$(room)));)
 
 # What the program is made of, so that results can say it. Summed in every make, whatever times files
 # have; the file is only touched when a sum is another one.

@@ -45,7 +45,7 @@ title() {
 slow='cli/validate.sh rules/analyse.sh rules/install.sh property/test_arbiter relations cli/growth.sh cli/threads.sh
 python/policy.py property/test_named cli/plots.sh reference/test_validate cli/own_policy.sh python/package.py cli/devices.sh
 property/test_runs cli/hosts.sh property/test_sweeps cli/sweep.sh reference/test_pairs property/test_failures
-analytic/test_queues papers simulator random cli/ analytic/ property/ reference/ fuzz/ python/ site/ rules/'
+analytic/test_queues papers simulator random same.bytes slurm.py fuzz/replay plainly cli/ analytic/ property/ reference/ fuzz/ python/ site/ rules/'
 # All suites run in the first build, which has the flags that users get. A build with sanitizers is many
 # times slower, and is there for memory that is read or written by mistake: where a suite holds numbers by
 # long runs, property tests and random runs, which are in all builds, reach the code of its models; and where it holds

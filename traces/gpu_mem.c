@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces/gpu_mem.h"
+#include "traces/gpu_mem_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "sim/base/calendar.h"
 #include "traces/cells.h"
@@ -14,68 +14,22 @@
 #include "traces/prometheus.h"
 #include "sim/base/units.h"
 
-enum target { NOTHING, JOB, NODE, TIME, MEMORY };
-/* Keys of the join: node in the upper bits, seconds since 1970 below. */
-enum { TIME_BITS = 33, MAX_AT_ONCE = 256 };
-
-struct sample {
-    int64_t key, bytes;
-};
-
-#define NO_JOB UINT32_MAX /* of a row that is left out */
-
-struct stay {
-    int64_t key, to_s;
-    uint32_t job;
-};
-
-struct gsim_gpu_mem {
-    struct gsim_builder *b;
-    struct gsim_builder *names; /* only for its table of names: jobs or nodes, as USER */
-    const char *path;
-    enum target target[GSIM_MAX_FIELD_COLUMNS];
-    const char *column[GSIM_MAX_FIELD_COLUMNS];
-    int64_t unit; /* of the memory column, in bytes */
-    bool is_by_job;
-    int64_t name, time_s, bytes; /* of the row under way */
-    bool is_bad, is_empty; /* empty: the row has no measurement */
-    uint32_t n_like_header, n_columns; /* fields of the row that repeat the header's */
-    struct gsim_fates fates;
-    uint32_t bad_column;
-    char bad_text[64];
-    struct sample *sample;
-    uint32_t n_samples, samples_capacity;
-    int64_t *largest; /* by job: the largest value of each name */
-    uint32_t n_names;
-    uint32_t *alias; /* by names behind these: 1 + the one name of which it is the first label */
-    uint32_t n_aliases;
-    bool has_seconds, has_dates; /* times of samples: since 1970 or with a Z; without a zone */
-    struct stay *stay;
-    uint32_t n_stays, stays_capacity;
-    uint32_t of_stay; /* the job of which stays are added */
-    bool *is_given; /* jobs with memory given by the trace */
-    uint32_t given_capacity;
-    bool *is_of_log; /* by name: a job of the trace was on that node */
-    int64_t strange; /* the first node of samples on which no job was; -1: none */
-    uint32_t n_jobs, n_shared, n_idle, n_strange; /* jobs measured; samples left out */
-    uint32_t sum;
-};
-
 /* --- the file --------------------------------------------------------------------------------- */
 
 static const struct {
     const char *names;
-    enum target target;
+    enum gsim_gpu_mem_target target;
     int64_t unit;
 } known[] = {
-    {"job_id|jobid|JobID|JobIDRaw|hpc_job|slurm_job_id|job_name", JOB, 0},
-    {"node|host|hostname|Hostname", NODE, 0},
-    {"timestamp|time", TIME, 0},
-    {"memory.used [MiB]|mem_mib|fb_used|DCGM_FI_DEV_FB_USED", MEMORY, GSIM_MIB},
+    {"job_id|jobid|JobID|JobIDRaw|hpc_job|slurm_job_id|job_name", GSIM_GPU_MEM_JOB, 0},
+    {"node|host|hostname|Hostname", GSIM_GPU_MEM_NODE, 0},
+    {"timestamp|time", GSIM_GPU_MEM_TIME, 0},
+    {"memory.used [MiB]|mem_mib|fb_used|DCGM_FI_DEV_FB_USED", GSIM_GPU_MEM_MEMORY, GSIM_MIB},
     /* PAI's column says GB, but its example, 2.3994140625, is a whole number of MiB: 2457 */
-    {"mem_gib|max_gpu_wrk_mem", MEMORY, GSIM_GIB},
-    {"memory.used [B]|mem_bytes|max_gpu_memory_used|nvidia_gpu_memory_used_bytes", MEMORY, 1},
-    {"nvidia_smi_memory_used_bytes", MEMORY, 1},
+    {"mem_gib|max_gpu_wrk_mem", GSIM_GPU_MEM_MEMORY, GSIM_GIB},
+    {"memory.used [B]|mem_bytes|max_gpu_memory_used|nvidia_gpu_memory_used_bytes",
+     GSIM_GPU_MEM_MEMORY, 1},
+    {"nvidia_smi_memory_used_bytes", GSIM_GPU_MEM_MEMORY, 1},
 };
 
 /* "job, host, mem", cut where they are many. */
@@ -91,7 +45,7 @@ static const char *list_columns(const struct gsim_gpu_mem *g) {
 
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
     struct gsim_gpu_mem *g = arg;
-    bool has[MEMORY + 1] = {false};
+    bool has[GSIM_GPU_MEM_MEMORY + 1] = {false};
     g->n_columns = n;
     for (uint32_t i = 0; i < n; i++) {
         g->column[i] = gsim_arena_strdup(g->b->arena, names[i]);
@@ -108,8 +62,9 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
             g->unit = known[k].unit ? known[k].unit : g->unit;
         }
     }
-    g->is_by_job = has[JOB];
-    if (has[MEMORY] && (has[JOB] || (has[NODE] && has[TIME])))
+    g->is_by_job = has[GSIM_GPU_MEM_JOB];
+    if (has[GSIM_GPU_MEM_MEMORY] &&
+        (has[GSIM_GPU_MEM_JOB] || (has[GSIM_GPU_MEM_NODE] && has[GSIM_GPU_MEM_TIME])))
         return GSIM_OK;
     return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, line,
                      "measured memory has a column such as memory.used [MiB] or "
@@ -135,7 +90,7 @@ static bool parse_time(struct gsim_gpu_mem *g, const char *text, size_t length, 
     if (gsim_cell_seconds(text, length, &ns) != GSIM_PARSE_OK || ns < 0)
         return false;
     *seconds = ns / GSIM_NS_PER_S;
-    return *seconds < INT64_C(1) << TIME_BITS;
+    return *seconds < INT64_C(1) << GSIM_GPU_MEM_TIME_BITS;
 }
 
 /* Parses "1234", or "1234 MiB" as nvidia-smi writes it without nounits. */
@@ -152,16 +107,16 @@ static bool is_no_value(const char *text, size_t length) {
            gsim_text_choice(text, "N/A|NaN|nan|null") >= 0;
 }
 
-static bool parse_field(struct gsim_gpu_mem *g, enum target target, const char *text,
+static bool parse_field(struct gsim_gpu_mem *g, enum gsim_gpu_mem_target target, const char *text,
                         size_t length) {
-    g->is_empty |= target == MEMORY && is_no_value(text, length);
-    if (target == MEMORY)
+    g->is_empty |= target == GSIM_GPU_MEM_MEMORY && is_no_value(text, length);
+    if (target == GSIM_GPU_MEM_MEMORY)
         return is_no_value(text, length) || parse_memory(g, text, length, &g->bytes);
-    if (target == TIME)
+    if (target == GSIM_GPU_MEM_TIME)
         return g->is_by_job || parse_time(g, text, length, &g->time_s);
-    if (target == (g->is_by_job ? JOB : NODE)) {
+    if (target == (g->is_by_job ? GSIM_GPU_MEM_JOB : GSIM_GPU_MEM_NODE)) {
         g->name = gsim_build_intern(g->names, GSIM_COL_USER, text, length);
-        return length > 0 && g->name >= 0 && g->name < INT64_C(1) << (62 - TIME_BITS);
+        return length > 0 && g->name >= 0 && g->name < INT64_C(1) << (62 - GSIM_GPU_MEM_TIME_BITS);
     }
     return true;
 }
@@ -213,10 +168,10 @@ static bool on_misfit(void *arg, int64_t line, uint32_t n, uint32_t n_columns) {
     return true;
 }
 
-static const char *form_of(const struct gsim_gpu_mem *g, enum target target) {
-    if (target == TIME)
+static const char *form_of(const struct gsim_gpu_mem *g, enum gsim_gpu_mem_target target) {
+    if (target == GSIM_GPU_MEM_TIME)
         return "a date such as 2024-05-31 08:00:00, or seconds since 1970";
-    if (target != MEMORY)
+    if (target != GSIM_GPU_MEM_MEMORY)
         return "a name";
     return g->unit == GSIM_MIB   ? "a decimal number of MiB, 0 or more"
            : g->unit == GSIM_GIB ? "a decimal number of GiB, 0 or more"
@@ -247,8 +202,8 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     }
     if (!make_room(g->b->arena, &g->sample, g->n_samples, &g->samples_capacity, sizeof *g->sample))
         return gsim_no_memory(g->b->log, "reading measured memory");
-    int64_t key = g->is_by_job ? g->name : g->name << TIME_BITS | g->time_s;
-    g->sample[g->n_samples++] = (struct sample){key, g->bytes};
+    int64_t key = g->is_by_job ? g->name : g->name << GSIM_GPU_MEM_TIME_BITS | g->time_s;
+    g->sample[g->n_samples++] = (struct gsim_gpu_mem_sample){key, g->bytes};
     return GSIM_OK;
 }
 
@@ -338,8 +293,8 @@ static bool add_stay(void *arg, const char *node, size_t length) {
         name = g->alias[name - g->n_names] - 1;
     if (name < g->n_names) { /* a node with measurements */
         g->is_of_log[name] = true;
-        g->stay[g->n_stays++] =
-            (struct stay){name << TIME_BITS | row->ran_from_s, row->ran_to_s, g->of_stay};
+        g->stay[g->n_stays++] = (struct gsim_gpu_mem_stay){
+            name << GSIM_GPU_MEM_TIME_BITS | row->ran_from_s, row->ran_to_s, g->of_stay};
     }
     return true;
 }
@@ -367,7 +322,7 @@ enum gsim_status gsim_gpu_mem_pass(struct gsim_gpu_mem *g, struct gsim_builder *
     if (!g || g->is_by_job || !(row->is_beside || row->part_of >= 0) || !*row->nodes ||
         row->ran_from_s < 0)
         return GSIM_OK;
-    g->of_stay = row->part_of >= 0 ? (uint32_t)row->part_of : NO_JOB;
+    g->of_stay = row->part_of >= 0 ? (uint32_t)row->part_of : GSIM_GPU_MEM_NO_JOB;
     if (row->ran_to_s < 0)
         row->ran_to_s = INT64_MAX;
     if (row->ran_to_s >= row->ran_from_s)
@@ -392,135 +347,6 @@ enum gsim_status gsim_gpu_mem_fill(struct gsim_gpu_mem *measured, struct gsim_bu
         return GSIM_OK;
     row->cell[GSIM_COL_MEM_BYTES] = measured->largest[name];
     measured->n_jobs++;
-    return GSIM_OK;
-}
-
-/* --- nodes ------------------------------------------------------------------------------------ */
-
-struct present {
-    const struct stay *stay[MAX_AT_ONCE];
-    uint32_t n;
-};
-
-/* Removes from the present jobs those that have left the node, or were on another. */
-static void let_go(struct present *p, int64_t key) {
-    int64_t time_s = key & ((INT64_C(1) << TIME_BITS) - 1);
-    for (uint32_t i = p->n; i-- > 0;)
-        if (p->stay[i]->key >> TIME_BITS != key >> TIME_BITS || p->stay[i]->to_s <= time_s)
-            p->stay[i] = p->stay[--p->n];
-}
-
-/* Whether several jobs are present; parts of one job may be on one node. */
-static bool is_shared(const struct present *p) {
-    for (uint32_t i = 1; i < p->n; i++)
-        if (p->stay[i]->job != p->stay[0]->job)
-            return true;
-    return false;
-}
-
-static void give(struct gsim_gpu_mem *g, const struct present *p, const struct sample *sample,
-                 bool *is_measured) {
-    int64_t bytes = sample->bytes, node = sample->key >> TIME_BITS;
-    if (!g->is_of_log[node]) {
-        g->strange = g->n_strange++ == 0 ? node : g->strange;
-        return;
-    }
-    bool is_idle = p->n == 0, is_of_several = is_shared(p);
-    is_idle |= !is_of_several && !is_idle && p->stay[0]->job == NO_JOB;
-    g->n_idle += is_idle;
-    g->n_shared += is_of_several;
-    if (is_idle || is_of_several || g->is_given[p->stay[0]->job])
-        return;
-    int64_t *cell = &g->b->column[GSIM_COL_MEM_BYTES][p->stay[0]->job];
-    if (!is_measured[p->stay[0]->job]) {
-        is_measured[p->stay[0]->job] = true;
-        g->n_jobs++;
-        *cell = bytes; /* replaces an assumed value */
-    }
-    *cell = bytes > *cell ? bytes : *cell;
-    g->b->is_used[GSIM_COL_MEM_BYTES] = true;
-}
-
-static enum gsim_status join(struct gsim_gpu_mem *g, const uint32_t *samples, const uint32_t *stays,
-                             bool *is_measured) {
-    struct present *p = gsim_arena_alloc(g->b->arena, sizeof *p);
-    if (!p)
-        return gsim_no_memory(g->b->log, "joining measured memory");
-    uint32_t next = 0;
-    for (uint32_t s = 0; s < g->n_samples; s++) {
-        const struct sample *sample = &g->sample[samples[s]];
-        for (; next < g->n_stays && g->stay[stays[next]].key <= sample->key; next++) {
-            let_go(p, g->stay[stays[next]].key);
-            if (p->n == MAX_AT_ONCE && g->stay[stays[next]].job == NO_JOB)
-                continue; /* several are there already */
-            if (p->n == MAX_AT_ONCE)
-                return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, 0,
-                                 "more than %d jobs on a node at a time", MAX_AT_ONCE);
-            p->stay[p->n++] = &g->stay[stays[next]];
-        }
-        let_go(p, sample->key);
-        give(g, p, sample, is_measured);
-    }
-    return GSIM_OK;
-}
-
-/* The order of an array by its keys, which are `stride` bytes apart. */
-static uint32_t *order_by_key(struct gsim_arena *arena, const void *array, size_t stride,
-                              uint32_t n) {
-    int64_t *keys = gsim_arena_array(arena, (size_t)n + 1, sizeof *keys);
-    uint32_t *order = gsim_arena_array(arena, (size_t)n + 1, sizeof *order);
-    for (uint32_t i = 0; keys && i < n; i++)
-        memcpy(&keys[i], (const char *)array + i * stride, sizeof *keys);
-    return keys && order && gsim_sort_order(keys, order, n) ? order : NULL;
-}
-
-/* Samples and jobs that are on clocks of two kinds meet where both are UTC, and only there. */
-static void say_clocks(const struct gsim_gpu_mem *g) {
-    if (g->n_stays == 0 || !(g->b->is_zoneless ? g->has_seconds : g->has_dates))
-        return;
-    gsim_warn(g->b->log, g->path, 0,
-              "times here are %s, and those of %s %s: dates are taken for UTC, and where the clock "
-              "of their site is another, samples count for jobs that ran hours before or after; "
-              "SLURM_TIME_FORMAT=%%s sacct writes seconds, TZ=UTC nvidia-smi dates of UTC",
-              g->b->is_zoneless ? "seconds since 1970, or UTC" : "dates without a time zone",
-              g->b->path,
-              g->b->is_zoneless ? "dates without a time zone" : "seconds since 1970, or UTC");
-}
-
-static void say_left_out(const struct gsim_gpu_mem *g) {
-    if (g->n_shared + g->n_idle > 0)
-        gsim_warn(g->b->log, g->path, 0,
-                  "left out %u samples of nodes that several jobs shared, %u when no job of the "
-                  "trace was there",
-                  g->n_shared, g->n_idle);
-    if (g->n_strange > 0)
-        gsim_warn(g->b->log, g->path, 0,
-                  "left out %u sample%s of nodes on which no job of the trace ran (the first: "
-                  "'%s')",
-                  g->n_strange, gsim_plural(g->n_strange),
-                  g->names->names[GSIM_COL_USER].name[g->strange]);
-}
-
-enum gsim_status gsim_gpu_mem_finish(struct gsim_gpu_mem *measured, struct gsim_builder *builder) {
-    struct gsim_gpu_mem *g = measured;
-    enum gsim_status status = GSIM_OK;
-    if (!g || builder->n == 0)
-        return GSIM_OK;
-    if (!g->is_by_job) {
-        uint32_t *samples =
-            order_by_key(builder->arena, g->sample, sizeof *g->sample, g->n_samples);
-        uint32_t *stays = order_by_key(builder->arena, g->stay, sizeof *g->stay, g->n_stays);
-        bool *is_measured = gsim_arena_array(builder->arena, builder->n, sizeof *is_measured);
-        status = samples && stays && is_measured
-                     ? join(g, samples, stays, is_measured)
-                     : gsim_no_memory(builder->log, "joining measured memory");
-    }
-    if (status != GSIM_OK)
-        return status;
-    gsim_warn(builder->log, g->path, 0, "measured GPU memory of %u job%s of %u", g->n_jobs,
-              gsim_plural(g->n_jobs), builder->n);
-    say_left_out(g);
-    say_clocks(g);
     return GSIM_OK;
 }
 

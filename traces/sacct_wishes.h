@@ -43,6 +43,13 @@ void gsim_sacct_choose_nodes(struct gsim_builder *b);
 /* Adds the nodes of the row, which joins its heterogeneous job, to those of the first part. */
 void gsim_sacct_join_nodes(struct gsim_builder *b);
 
+/* sacct_tres.c: lists of TRES, of a step's use, of what the row had, and of what it asked for. */
+bool gsim_sacct_take_usage(struct gsim_builder *b, const char *text, size_t length);
+bool gsim_sacct_take_tres(struct gsim_builder *b, const char *text, size_t length);
+bool gsim_sacct_take_request(struct gsim_builder *b, const char *text, size_t length);
+/* A whole number of at most `most`, which *text is moved behind. */
+bool gsim_sacct_take_number(const char **text, int64_t most, int64_t *out);
+
 bool gsim_sacct_take_constraints(struct gsim_builder *b, const char *text, size_t length);
 bool gsim_sacct_take_submit_line(struct gsim_builder *b, const char *text, size_t length);
 /* JobName, which jobs of --dependency=singleton share. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/sm_array.h"
+#include "models/gpu/sm_waves.h"
 
 #include <assert.h>
 #include <string.h>
@@ -238,84 +239,11 @@ static bool is_all_there(const struct gsim_sm_kernel *kernel) {
 
 /* --- waves ------------------------------------------------------------------------------------ */
 
-/* Blocks that begin together end together, so a kernel goes on in waves; the last one has the
- * blocks that are left over. What memory does takes as long as its bytes, and the rest as long as a
- * wave (measured: experiments/waves). With fewer SMs than alone no block ends sooner than it would
- * alone: the kernel's time is by its part of the SMs, and its last wave has the rest of that. */
-struct waves {
-    int64_t n, each, last; /* blocks of each wave, and of the last one */
-    gsim_work last_work;
-};
-
-/* The part of this work that is done in the last wave: as in others, but within the kernel. */
-static gsim_work in_last_wave(const struct gsim_sm_kernel *kernel, const struct waves *waves,
-                              gsim_work work) {
-    int64_t places = kernel->places - (waves->n - 1) * waves->each;
-    if (places <= 0)
-        return 0;
-    gsim_work rest = work * (gsim_work)places / (gsim_work)kernel->places;
-    gsim_work even = work / (gsim_work)waves->n;
-    return rest < even ? rest : even;
-}
-
-/* The work of these blocks that memory binds. */
-static gsim_work loads_of(const struct gsim_sm_kernel *kernel, int64_t blocks) {
-    gsim_work loads = kernel->all * (gsim_work)kernel->memory_ppm / GSIM_PPM;
-    if (blocks != kernel->blocks)
-        loads = loads * (gsim_work)blocks / (gsim_work)kernel->blocks;
-    return loads < gsim_sm_kernel_work(kernel) ? loads : gsim_sm_kernel_work(kernel);
-}
-
-static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
-    struct waves out = {.each = each};
-    int64_t blocks = gsim_sm_kernel_blocks(kernel);
-    out.n = (blocks + each - 1) / each;
-    out.last = blocks - (out.n - 1) * each;
-    out.last_work = gsim_sm_kernel_work(kernel);
-    if (out.n == 1) /* most kernels are one wave */
-        return out;
-    gsim_work loads = loads_of(kernel, blocks);
-    out.last_work = in_last_wave(kernel, &out, out.last_work - loads) +
-                    loads * (gsim_work)out.last / (gsim_work)blocks;
-    return out;
-}
-
-/* The work of each wave but the last. */
-static gsim_work work_of_wave(const struct gsim_sm_kernel *kernel, const struct waves *waves) {
-    gsim_work all = gsim_sm_kernel_work(kernel);
-    return waves->n == 1 ? all : (all - waves->last_work) / (gsim_work)(waves->n - 1);
-}
-
-/* Rates are rounded down, by some parts in 2^32, so that blocks that end now may have a little
- * left: they have ended, as those of other kernels that end now. */
-static gsim_work rest_of(const struct gsim_sm_kernel *kernel) {
-    gsim_work little = kernel->all >> 24, half_a_block = kernel->all / (2 * kernel->blocks);
-    gsim_work rest = kernel->left - (little < half_a_block ? little : half_a_block);
-    return rest > 0 ? rest : kernel->left;
-}
-
-static int64_t ended_in_waves(const struct gsim_sm_kernel *kernel, int64_t each) {
-    struct waves waves = waves_of(kernel, each);
-    gsim_work all = gsim_sm_kernel_work(kernel);
-    gsim_work before = all - waves.last_work, rest = rest_of(kernel);
-    if (rest <= waves.last_work || waves.n == 1)
-        return (waves.n - 1) * each;
-    int64_t n = (int64_t)((all - rest) * (gsim_work)(waves.n - 1) / before);
-    return (n < waves.n - 2 ? n : waves.n - 2) * each;
-}
-
-/* Blocks that began at different times: by the work that is left. */
-static int64_t ended_by_work(const struct gsim_sm_kernel *kernel) {
-    int64_t n = gsim_sm_kernel_blocks(kernel);
-    gsim_work blocks = rest_of(kernel) * (gsim_work)n, all = gsim_sm_kernel_work(kernel);
-    return n - (int64_t)((blocks + all - 1) / all);
-}
-
 /* Blocks that began together end one after another, over the last part of their wave: a third of
  * them at a time, when half of these would have ended, so that as much SM time gets free as if each
  * left by itself. The last one ends with its kernel. */
 static void end_unevenly(const struct gsim_profile *profile, struct gsim_sm_kernel *kernel,
-                         const struct waves *waves) {
+                         const struct gsim_sm_waves *waves) {
     enum { STEPS = 3 };
     gsim_work spread =
         waves->last_work * (gsim_work)profile->value[GSIM_KEY_JOB_SPREAD_PPM] / GSIM_PPM;
@@ -333,21 +261,8 @@ static void end_unevenly(const struct gsim_profile *profile, struct gsim_sm_kern
 
 static void end_last_wave(const struct gsim_profile *profile, struct gsim_sm_kernel *kernel,
                           int64_t each) {
-    struct waves waves = waves_of(kernel, each);
+    struct gsim_sm_waves waves = gsim_sm_waves_of(kernel, each);
     end_unevenly(profile, kernel, &waves);
-}
-
-static gsim_work work_of_blocks(const struct gsim_sm_kernel *kernel, int64_t blocks) {
-    return gsim_sm_kernel_work(kernel) * (gsim_work)blocks /
-           (gsim_work)gsim_sm_kernel_blocks(kernel);
-}
-
-/* The blocks of a wave, where the kernel has this many until one has ended; 0: its blocks are not
- * in step, since it has had room for more or less of them meanwhile. */
-static int64_t step_of(struct gsim_sm_held *held, int64_t has) {
-    if (held->step > 0 && held->step != held->pace)
-        held->step = -1;
-    return held->step > 0 ? held->step : held->step == 0 ? has : 0;
 }
 
 /* The kernel alone, and how many blocks its waves alone have places for; of an atom, in proportion
@@ -361,19 +276,6 @@ static void find_alone(struct array *array, uint32_t number) {
     int64_t at_once = kernel->alone.at_once < whole ? kernel->alone.at_once : whole;
     int64_t all = (whole + at_once - 1) / at_once * at_once;
     kernel->places = gsim_muldiv_floor(all, blocks, whole);
-}
-
-/* Blocks that run or have not begun. As long as the kernel has not done the work of as many blocks
- * as it has, or had when it ran alone, none of them has ended. */
-static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel, int64_t has) {
-    struct gsim_sm_held *held = kernel->held;
-    int64_t each = step_of(held, has);
-    int64_t done = each > 0 ? ended_in_waves(kernel, each) : ended_by_work(kernel);
-    if (done > 0 && done >= has && !held->some_ended) {
-        held->some_ended = 1;
-        held->step = has > 0 ? has : -1; /* without any, all have left their SMs meanwhile */
-    }
-    return gsim_sm_kernel_blocks(kernel) - (held->some_ended ? done : 0);
 }
 
 /* --- blocks that leave ------------------------------------------------------------------------ */
@@ -396,16 +298,17 @@ static int64_t strays(const struct gsim_sm_kernel *kernel) {
  * their wave; else one after another, a third of them at a time. */
 static void begin_to_leave(struct gsim_sm_kernel *kernel, int64_t going) {
     struct gsim_sm_held *held = kernel->held;
-    int64_t each = step_of(held, held->n);
+    int64_t each = gsim_sm_step_of(held, held->n);
     if (each > 0) {
-        struct waves waves = waves_of(kernel, each);
-        gsim_work over = ended_in_waves(kernel, each) / each;
+        struct gsim_sm_waves waves = gsim_sm_waves_of(kernel, each);
+        gsim_work over = gsim_sm_ended_in_waves(kernel, each) / each;
         held->leaving = going;
-        held->leaves_at = gsim_sm_kernel_work(kernel) - (over + 1) * work_of_wave(kernel, &waves);
+        held->leaves_at =
+            gsim_sm_kernel_work(kernel) - (over + 1) * gsim_sm_work_of_wave(kernel, &waves);
         return;
     }
     held->leaving = (going + LEAVING_STEPS - 1) / LEAVING_STEPS;
-    held->leaves_at = kernel->left - work_of_blocks(kernel, held->n) / LEAVING_STEPS;
+    held->leaves_at = kernel->left - gsim_sm_work_of_blocks(kernel, held->n) / LEAVING_STEPS;
 }
 
 /* This number of blocks end, first those on SMs that the kernel may not use. */
@@ -424,7 +327,7 @@ static void let_go(struct gsim_sm_kernel *kernel, int64_t n) {
 /* All blocks of a wave have left their SMs: those that are left go on as a kernel of their own. */
 static void keep_rest(struct gsim_sm_kernel *kernel, int64_t each) {
     struct gsim_sm_held *held = kernel->held;
-    int64_t left = gsim_sm_kernel_blocks(kernel) - ended_in_waves(kernel, each);
+    int64_t left = gsim_sm_kernel_blocks(kernel) - gsim_sm_ended_in_waves(kernel, each);
     held->rest_blocks = left;
     held->rest_work = kernel->left;
     held->step = 0;
@@ -441,8 +344,8 @@ static void leave_on(struct gsim_sm_kernel *kernel) {
         int64_t out = going < held->leaving ? going : held->leaving;
         if (out == 0)
             return;
-        int64_t each = step_of(held, held->n);
-        held->leaves_at -= work_of_blocks(kernel, held->n - out) / LEAVING_STEPS;
+        int64_t each = gsim_sm_step_of(held, held->n);
+        held->leaves_at -= gsim_sm_work_of_blocks(kernel, held->n - out) / LEAVING_STEPS;
         let_go(kernel, out);
         if (held->n == 0 && each > 0)
             keep_rest(kernel, each);
@@ -477,9 +380,9 @@ static void run_out(struct gsim_sm_kernel *kernel, bool all_began) {
 static gsim_work look_when_all_began(const struct gsim_sm_kernel *kernel, int64_t each) {
     const struct gsim_sm_held *held = kernel->held;
     if (each > 0)
-        return waves_of(kernel, each).last_work;
-    return work_of_blocks(kernel,
-                          held->some_ended ? held->pace : gsim_sm_kernel_blocks(kernel) - held->n);
+        return gsim_sm_waves_of(kernel, each).last_work;
+    return gsim_sm_work_of_blocks(
+        kernel, held->some_ended ? held->pace : gsim_sm_kernel_blocks(kernel) - held->n);
 }
 
 /* The blocks that its SMs held while no other kernel was there. */
@@ -493,13 +396,14 @@ static int64_t had_alone(const struct array *array, uint16_t number) {
 /* All blocks of the kernel have begun, and this many have not ended. */
 static void end_blocks(const struct array *array, struct gsim_sm_kernel *kernel, int64_t left) {
     struct gsim_sm_held *held = kernel->held;
-    int64_t each = is_all_there(kernel) ? gsim_sm_kernel_blocks(kernel) : step_of(held, held->pace);
+    int64_t each =
+        is_all_there(kernel) ? gsim_sm_kernel_blocks(kernel) : gsim_sm_step_of(held, held->pace);
     if (left < held->n)
         release(kernel, left);
     if (each > 0)
         end_last_wave(array->space->profile, kernel, each);
     else if (held->n * 4 > held->pace) /* looked at when half of them have left, to a quarter */
-        kernel->look = work_of_blocks(kernel, held->n / 2);
+        kernel->look = gsim_sm_work_of_blocks(kernel, held->n / 2);
 }
 
 /* What has ended leaves its SMs before any kernel is served, whichever waits for them. */
@@ -509,8 +413,8 @@ static void free_ended(const struct array *array, struct gsim_sm_kernel *kernel)
         return;
     }
     int64_t n = kernel->held->n;
-    int64_t left =
-        is_all_there(kernel) ? gsim_sm_kernel_blocks(kernel) : blocks_to_be_there(kernel, n);
+    int64_t left = is_all_there(kernel) ? gsim_sm_kernel_blocks(kernel)
+                                        : gsim_sm_blocks_to_be_there(kernel, n);
     if (left <= kernel->held->pace)
         end_blocks(array, kernel, left);
 }
@@ -569,11 +473,12 @@ static bool begin_blocks(struct array *array, uint16_t number) {
     if (begins_in_pieces(array, number))
         return serve_pieces(array, number);
     int64_t has = kernel->ran_alone ? had_alone(array, number) : held->n;
-    int64_t left = fill_up(array, number, has, blocks_to_be_there(kernel, has));
-    if (held->step > 0 && step_of(held, held->pace) == 0) /* out of step, so counted by its work */
-        left = fill_up(array, number, held->n, blocks_to_be_there(kernel, held->n));
+    int64_t left = fill_up(array, number, has, gsim_sm_blocks_to_be_there(kernel, has));
+    if (held->step > 0 &&
+        gsim_sm_step_of(held, held->pace) == 0) /* out of step, so counted by its work */
+        left = fill_up(array, number, held->n, gsim_sm_blocks_to_be_there(kernel, held->n));
     if (left > held->pace) {
-        kernel->look = look_when_all_began(kernel, step_of(held, held->pace));
+        kernel->look = look_when_all_began(kernel, gsim_sm_step_of(held, held->pace));
         return false;
     }
     end_blocks(array, kernel, left);
@@ -593,7 +498,7 @@ static bool hold_back(struct array *array, uint16_t number) {
     struct gsim_sm_held *held = kernel->held;
     if (held->n == 0)
         return false;
-    if (is_all_there(kernel) || blocks_to_be_there(kernel, held->n) <= held->pace)
+    if (is_all_there(kernel) || gsim_sm_blocks_to_be_there(kernel, held->n) <= held->pace)
         return serve(array, number);
     if (held->leaving == 0)
         begin_to_leave(kernel, held->n);

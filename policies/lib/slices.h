@@ -95,6 +95,25 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
 /* When the job is due to give way; GSIM_NEVER when it does not run. */
 int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot);
 
+/* --- slices_room.c: how jobs get GPUs ------------------------------------------ */
+
+/* Whether the slice of the job is over. */
+bool gsim_slices_is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                        gsim_slot slot);
+/* Places the job on GPUs that are free, unless it waits for its home. */
+bool gsim_slices_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot);
+/* Whether, of all that was due at the last look, no job may give way to this one, by its rank. */
+bool gsim_slices_is_behind_due(const struct gsim_slices *slices, gsim_slot slot);
+/* Whether a job that is due may give way to this one. */
+bool gsim_slices_has_victims(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot slot);
+/* Whether the job could have GPUs if all such jobs gave way. */
+bool gsim_slices_could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                           const struct gsim_plan *plan, gsim_slot slot);
+/* Places the job on GPUs of jobs that give way; false: the plan is as it was. */
+bool gsim_slices_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot);
+
 /* --- clearing.c: the node that jobs which are due clear first ------------------ */
 
 /* Whether the victim, which may, gives way to the job: on the only node, if that is set. */

@@ -114,6 +114,13 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
  * not page. */
 int64_t gsim_cluster_host_needs(const struct gsim_cluster *c, const struct gsim_request *request,
                                 uint32_t gpu);
+/* For cluster_open.c and cluster.c: notes in the bits of its node whether the GPU is idle. */
+static inline void gsim_cluster_set_idle(struct gsim_cluster *c, uint32_t gpu, bool is_idle) {
+    uint32_t node = c->node_of_gpu[gpu], nth = gpu - c->node_first_gpu[node];
+    uint64_t *word = &c->idle_gpus[(size_t)node * c->node_words + nth / 64];
+    uint64_t bit = UINT64_C(1) << (nth % 64);
+    *word = (*word & ~bit) | (is_idle ? bit : 0);
+}
 /* For placement.c: charge takes or gives back the capacity of units (nothing for a pool); cpus is
  * the number of CPUs that come with this many GPUs of a gang, evenly spread; has_memory is whether
  * a GPU has the memory left. */

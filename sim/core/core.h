@@ -449,7 +449,16 @@ static inline void gsim_core_check(const struct gsim_core *core) {
 extern const char *const gsim_state_names[GSIM_STATE_COUNT];
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
+/* plan_apply.c */
 void gsim_plan_apply(struct gsim_plan *plan);
+/* plan_units.c: units that the request can have, taken, in *units. In a pool there are none to
+ * name. */
+struct gsim_found gsim_plan_find_units(struct gsim_core *core, gsim_slot slot,
+                                       struct gsim_unit **units);
+/* Whether the job goes on on the units that it left, or waits for these. */
+static inline bool gsim_plan_stays_in_place(const struct gsim_core *core, gsim_slot slot) {
+    return gsim_rarely(core->options->pauses_in_place) && core->jobs.state[slot] == GSIM_PAUSED;
+}
 /* plan_names.c: why a job cannot have the units that a policy names; NULL: it can, where they have
  * room. */
 const char *gsim_plan_misnames(const struct gsim_plan *plan, gsim_slot slot,
@@ -492,6 +501,7 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
 /* has_costs: the model may have costs to report. */
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before the job */
+/* metrics_summary.c */
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
 
 /* Adds up to until_ns; idle GPUs and waiting jobs do not change before until_ns. */
@@ -579,6 +589,9 @@ gsim_units_out(struct gsim_core *core, const struct gsim_unit *units, uint32_t n
 static inline bool gsim_is_here(const struct gsim_core *core, uint32_t gpu) {
     return gpu - core->here.first_gpu < core->here.n_gpus;
 }
+
+/* opening.c: opens all parts of a run, and refuses what cannot run */
+enum gsim_status gsim_core_open(struct gsim_core *core);
 
 /* engine.c: finds the time of the next arrival again */
 void gsim_core_look_ahead(struct gsim_core *core);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The transaction that a policy's decide fills. Each verb is checked against the state after the
- * verbs before it and takes its reservation at once; rollback undoes from the end; apply hands all
- * operations to the states and the model. The work is proportional to the plan, never to the
- * cluster. */
+ * verbs before it and takes its reservation at once; rollback undoes from the end; plan_apply.c
+ * hands all operations to the states and the model. The work is proportional to the plan, never to
+ * the cluster. */
 #include "sim/core/core.h"
 #include "sim/core/parts.h"
 #include "sim/base/units.h"
@@ -118,120 +118,6 @@ static void unpin(struct gsim_core *core, gsim_slot slot, bool is_back) {
     gsim_cluster_pin(&core->cluster, job->left_units, job->n_left_units, is_back ? bytes : -bytes);
 }
 
-/* Whether an arrangement shares one of the units; placement by shape avoids these. */
-static bool has_arranged(const struct gsim_cluster *cluster, const struct gsim_unit *units,
-                         uint32_t n_units) {
-    for (uint32_t u = 0; cluster->n_arranged > 0 && u < n_units; u++)
-        if (cluster->gpu_is_arranged[units[u].gpu])
-            return true;
-    return false;
-}
-
-/* A job goes back to where its memory is when it can: anywhere else is a migration. */
-static struct gsim_found take_back(struct gsim_core *core, gsim_slot slot,
-                                   struct gsim_unit *units) {
-    const struct gsim_core_job *own = &core->jobs.core[slot];
-    const struct gsim_job *job = &core->jobs.info[slot];
-    uint32_t n = job->n_left_units;
-    if (n != own->request.shape.gpus || has_arranged(&core->cluster, job->left_units, n) ||
-        !gsim_cluster_fits(&core->cluster, &own->request, job->left_units, n))
-        return (struct gsim_found){0};
-    for (uint32_t u = 0; u < n; u++)
-        units[u] = job->left_units[u];
-    return (struct gsim_found){
-        .n_units = n,
-        .fits = true,
-        .on_node = gsim_cluster_take_named(&core->cluster, &own->request, units, n)};
-}
-
-/* Memory on the host of a node is equally near to all GPUs of the node. */
-static struct gsim_found find_at_home(struct gsim_core *core, gsim_slot slot,
-                                      struct gsim_unit *units) {
-    const struct gsim_core_job *own = &core->jobs.core[slot];
-    const struct gsim_job *job = &core->jobs.info[slot];
-    struct gsim_found found = take_back(core, slot, units);
-    uint32_t node = core->cluster.node_of_gpu[job->left_units->gpu];
-    for (uint32_t u = 1; u < job->n_left_units; u++)
-        if (core->cluster.node_of_gpu[job->left_units[u].gpu] != node)
-            return found;
-    return found.fits ? found : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
-}
-
-/* Whether the job goes on on the units that it left, or waits for these. */
-static inline bool stays_in_place(const struct gsim_core *core, gsim_slot slot) {
-    return gsim_rarely(core->options->pauses_in_place) && core->jobs.state[slot] == GSIM_PAUSED;
-}
-
-/* Looks where the job's memory is, if bringing it to other nodes would cross a network. */
-GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot slot,
-                                              struct gsim_unit *units) {
-    enum gsim_state state = core->jobs.state[slot];
-    struct gsim_found found = {0};
-    if (state == GSIM_PAUSED)
-        found = take_back(core, slot, units);
-    bool is_on_node =
-        state == GSIM_HELD || (state == GSIM_PAUSED && !core->options->pauses_in_place);
-    if (!found.fits && is_on_node && core->jobs.info[slot].n_left_units > 0 &&
-        core->ops->is_bound(core->model, slot))
-        found = find_at_home(core, slot, units);
-    return found;
-}
-
-/* Copies the units into a list of their number, where a gang has fewer than it asks for. */
-GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_unit *units,
-                                           uint32_t most, uint32_t n_units) {
-    struct gsim_unit *fewer = gsim_units_copy(core, units, n_units);
-    gsim_units_free(core, units, most);
-    if (!fewer)
-        (void)gsim_core_no_memory(core);
-    return fewer;
-}
-
-/* On one node, and there on the units that the job has left, if it can have them. */
-static struct gsim_found find_within(struct gsim_core *core, gsim_slot slot, uint32_t node,
-                                     struct gsim_unit *units) {
-    const struct gsim_core_job *own = &core->jobs.core[slot];
-    const struct gsim_job *job = &core->jobs.info[slot];
-    struct gsim_found found = {0};
-    bool is_left_there = job->n_left_units > 0 && core->jobs.state[slot] != GSIM_QUEUED;
-    for (uint32_t u = 0; is_left_there && u < job->n_left_units; u++)
-        is_left_there = core->cluster.node_of_gpu[job->left_units[u].gpu] == node;
-    if (is_left_there)
-        found = take_back(core, slot, units);
-    return found.fits || stays_in_place(core, slot)
-               ? found
-               : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
-}
-
-/* Units that the request can have, taken, in *units. In a pool there are none to name. */
-static inline struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
-                                           struct gsim_unit **units) {
-    struct gsim_core_job *own = &core->jobs.core[slot];
-    uint32_t most = own->request.shape.gpus;
-    struct gsim_found found = {0};
-    *units = NULL;
-    if (gsim_rarely(core->cluster.is_pool))
-        return gsim_cluster_find(&core->cluster, &own->request, NULL);
-    struct gsim_unit *list = gsim_units_new(core, most);
-    if (gsim_rarely(!list)) {
-        (void)gsim_core_no_memory(core);
-        return found;
-    }
-    uint32_t within = own->request.shape.within;
-    if (gsim_rarely(within > 0))
-        found = find_within(core, slot, within - 1, list);
-    else if (gsim_rarely(core->jobs.state[slot] != GSIM_QUEUED))
-        found = find_back(core, slot, list);
-    if (!found.fits && within == 0 && !stays_in_place(core, slot))
-        found = gsim_cluster_find(&core->cluster, &own->request, list);
-    if (!found.fits)
-        gsim_units_free(core, list, most);
-    else
-        *units = found.n_units == most ? list : shorten(core, list, most, found.n_units);
-    found.fits &= *units != NULL;
-    return found;
-}
-
 /* Memory that a waiting job had on its old GPUs or their host, and that counted there. */
 struct memory {
     bool was_pinned, was_hosted;
@@ -301,7 +187,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     struct gsim_job *info = &core->jobs.info[job];
     info->host = (struct gsim_host){0};
     struct memory had = take_memory(core, job);
-    struct gsim_found found = find_units(core, job, &info->units);
+    struct gsim_found found = gsim_plan_find_units(core, job, &info->units);
     if (!found.fits) {
         if (gsim_rarely(core->cluster.has_host_limit))
             gsim_hosts_refuse(core, job, NULL, 0);
@@ -346,8 +232,8 @@ static void ask_for(struct gsim_core *core, gsim_slot job, uint32_t n_units, boo
 static bool is_open_to(const struct gsim_core *core, gsim_slot slot, const struct gsim_unit *units,
                        uint32_t n_units) {
     const struct gsim_job *job = &core->jobs.info[slot];
-    bool is_open = !stays_in_place(core, slot) || job->n_left_units == n_units;
-    for (uint32_t u = 0; is_open && stays_in_place(core, slot) && u < n_units; u++)
+    bool is_open = !gsim_plan_stays_in_place(core, slot) || job->n_left_units == n_units;
+    for (uint32_t u = 0; is_open && gsim_plan_stays_in_place(core, slot) && u < n_units; u++)
         is_open = job->left_units[u].gpu == units[u].gpu;
     return is_open;
 }
@@ -525,7 +411,7 @@ static struct gsim_found find_target(struct gsim_core *core, gsim_slot slot,
     own->request.shape = *to->shape;
     own->request.shape.within += to->shape->within ? core->here.first_node : 0;
     if (!to->units)
-        return find_units(core, slot, units);
+        return gsim_plan_find_units(core, slot, units);
     *units = NULL;
     if (!gsim_cluster_fits(&core->cluster, &own->request, to->units, to->n_units) ||
         !(*units = gsim_units_copy(core, to->units, to->n_units)))
@@ -663,7 +549,7 @@ static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
     plan->touched[op->slot] = 0;
 }
 
-/* --- mark, rollback, apply -------------------------------------------------------------------- */
+/* --- mark, rollback --------------------------------------------------------------------------- */
 
 uint32_t gsim_plan_mark(const struct gsim_plan *plan) {
     return plan->n;
@@ -708,87 +594,4 @@ void gsim_plan_rollback(struct gsim_plan *plan, uint32_t mark) {
     while (plan->n > mark)
         undo(plan, &plan->ops[--plan->n]);
     gsim_plan_refresh_view(plan->core);
-}
-
-GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
-    int64_t now = core->view.now_ns;
-    switch ((enum gsim_op_kind)op->kind) {
-    case GSIM_OP_PLACE:
-        break; /* handled in gsim_plan_apply */
-    case GSIM_OP_PREEMPT:
-        core->metrics.keeps |= 1u << op->keep;
-        gsim_job_preempt(core, op->slot, op->stop, op->keep);
-        break;
-    case GSIM_OP_MOVE:
-        gsim_job_move(core, op->slot, op->units, op->n_units, (enum gsim_stop)op->stop,
-                      (enum gsim_keep)op->keep);
-        break;
-    case GSIM_OP_END:
-        core->jobs.core[op->slot].is_declined = op->value != 0;
-        gsim_job_end(core, op->slot);
-        break;
-    case GSIM_OP_SUPPOSE: /* refused before anything is applied */
-        assert(false);
-        break;
-    case GSIM_OP_ARRANGE:
-        core->ops->arrange(core->model, op->units, op->n_units, op->arrangement, now);
-        break;
-    case GSIM_OP_PARTITION:
-        core->ops->partition(core->model, op->units->gpu, op->layout, now);
-        break;
-    case GSIM_OP_BATCH:
-        core->ops->set_batch(core->model, op->slot, op->batch, now);
-        break;
-    case GSIM_OP_WATCH:
-        if (op->watch == GSIM_WATCH_RAN)
-            gsim_watches_set(core, op->slot, op->value);
-        else
-            core->ops->watch(core->model, op->slot, op->watch, op->value, now);
-        break;
-    case GSIM_OP_WAKE:
-        if (gsim_rarely(core->parts))
-            gsim_parts_wake(core, op->part, op->value);
-        else
-            core->timer_ns = op->value;
-        break;
-    }
-}
-
-/* Records the peak of host memory that the plan has reserved. */
-GSIM_APART static void note_hosts(struct gsim_plan *plan) {
-    for (uint32_t i = 0; i < plan->n; i++)
-        if (plan->ops[i].slot != GSIM_NO_SLOT) {
-            const struct gsim_job *job = &plan->core->jobs.info[plan->ops[i].slot];
-            gsim_cluster_note_hosts(&plan->core->cluster, job->units, job->n_units);
-        }
-}
-
-void gsim_plan_apply(struct gsim_plan *plan) {
-    if (gsim_rarely(plan->n_supposed > 0))
-        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "deciding with an end supposed",
-                              "that is a question, to be rolled back before the decide ends");
-    if (gsim_rarely(plan->is_broken))
-        gsim_plan_rollback(plan, 0);
-    if (gsim_rarely(plan->core->cluster.has_host_used))
-        note_hosts(plan);
-    bool has_shares = plan->core->trace->column[GSIM_COL_SHARE_PPM] != NULL;
-    if (gsim_rarely(has_shares))
-        gsim_jobs_will_leave(plan->core, plan->ops, plan->n);
-    for (uint32_t i = 0; i < plan->n; i++) {
-        if (gsim_rarely(gsim_arena_has_failed(plan->core->arena))) {
-            (void)gsim_core_no_memory(plan->core);
-            break;
-        }
-        if (gsim_rarely(has_shares))
-            gsim_job_leaves_now(plan->core, &plan->ops[i]);
-        if (plan->ops[i].slot != GSIM_NO_SLOT)
-            plan->touched[plan->ops[i].slot] = 0;
-        if (plan->ops[i].kind == GSIM_OP_PLACE) /* mostly: a predictable jump */
-            gsim_job_place(plan->core, plan->ops[i].slot);
-        else
-            apply(plan->core, &plan->ops[i]);
-    }
-    plan->n = 0;
-    gsim_arena_free(plan->scratch);
-    plan->scratch = NULL;
 }

@@ -55,6 +55,10 @@ void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const ch
 void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins);
 /* Settles the nodes that there are, and their CPUs and memory, of what their records said. */
 void gsim_slurm_measure_nodes(struct gsim_slurm_reading *r);
+/* record_sets.c: a record of a set of nodes, and its keys. */
+void gsim_slurm_begin_set(struct gsim_slurm_reading *r, const char *name);
+void gsim_slurm_take_set_key(struct gsim_slurm_reading *r, const char *key, const char *value,
+                             struct gsim_slurm_node_set *set);
 /* Puts nodes in the place of the sets that partitions name. */
 void gsim_slurm_settle_sets(struct gsim_slurm_reading *r);
 /* Leaves out associations of other clusters, of which sacctmgr prints all. */

@@ -2,15 +2,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sim/study/output.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/api/model.h"
 #include "sim/base/text.h"
-#include "traces/cells.h"
 
 /* --- numbers and text ------------------------------------------------------------------------- */
 
@@ -123,7 +120,6 @@ void gsim_write_json_fields(FILE *out, const struct gsim_summary *s) {
     gsim_put_real(out, s->name, true);
 #define GSIM_FIELD_BOOL(name, help) fprintf(out, ",\"" #name "\":%s", s->name ? "true" : "false");
 #include "gsim/fields.def"
-#include "sim/base/units.h"
 }
 
 void gsim_write_csv_names(FILE *out) {
@@ -370,173 +366,4 @@ void gsim_write_latencies(FILE *out, const struct gsim_summary *const *summaries
         gsim_put_cell(out, 7, 3, s->latency_p99_s / summaries[0]->latency_p99_s);
         fputc('\n', out);
     }
-}
-
-/* --- files ------------------------------------------------------------------------------------ */
-
-void gsim_outfile_abandon(struct gsim_outfile *out) {
-    if (out->file)
-        (void)fclose(out->file);
-    if (out->beside)
-        (void)unlink(out->beside);
-    out->file = NULL;
-}
-
-static enum gsim_status cannot_write(struct gsim_outfile *out, struct gsim_log *log) {
-    int error = errno;
-    gsim_outfile_abandon(out);
-    return gsim_fail(log, GSIM_FAILED, out->path, 0, "the file cannot be written: %s",
-                     error ? strerror(error) : "not all of it; is the disk full?");
-}
-
-enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
-                                   struct gsim_arena *arena, struct gsim_log *log) {
-    *out = (struct gsim_outfile){.path = path};
-    if (strcmp(path, "-") == 0)
-        return gsim_fail(log, GSIM_USAGE, NULL, 0,
-                         "'-' would be standard output, where this does not go; name a file");
-    out->beside = gsim_arena_printf(arena, "%s.part", path);
-    if (!out->beside)
-        return gsim_no_memory(log, "writing a file");
-    if (strcmp(path, "/dev/stdout") == 0 || strncmp(path, "/dev/", 5) == 0)
-        out->beside = NULL; /* a rename would replace the device by a file */
-    errno = 0;
-    out->file = fopen(out->beside ? out->beside : path, "wb");
-    return out->file ? GSIM_OK : cannot_write(out, log);
-}
-
-enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log) {
-    FILE *file = out->file;
-    errno = 0; /* the reason of an earlier failed write is lost */
-    bool is_bad = fflush(file) != 0 || ferror(file);
-    if (is_bad)
-        return cannot_write(out, log);
-    out->file = NULL;
-    if (fclose(file) != 0 || (out->beside && rename(out->beside, out->path) != 0))
-        return cannot_write(out, log);
-    return GSIM_OK;
-}
-
-void gsim_outfile_forget(const char *path, struct gsim_arena *arena) {
-    const char *beside = gsim_arena_printf(arena, "%s.part", path);
-    if (beside)
-        (void)remove(beside);
-}
-
-/* --- the per-job CSV -------------------------------------------------------------------------- */
-
-static void put_seconds(FILE *out, int64_t time_ns) {
-    char buffer[40];
-    int n = gsim_format_seconds(buffer, time_ns, 9);
-    (void)fwrite(buffer, 1, (size_t)n, out);
-}
-
-static void put_int(FILE *out, int64_t value) {
-    char digits[24];
-    int n = (int)sizeof digits;
-    uint64_t left = value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value;
-    do
-        digits[--n] = (char)('0' + left % 10);
-    while (left /= 10);
-    if (value < 0)
-        digits[--n] = '-';
-    (void)fwrite(digits + n, 1, sizeof digits - (size_t)n, out);
-}
-
-static void put_gpus(FILE *out, const struct gsim_trace *trace, uint32_t job) {
-    uint32_t share = gsim_trace_share(trace, job);
-    int64_t ppm = (int64_t)gsim_trace_gpus(trace, job) * share;
-    put_int(out, ppm / GSIM_PPM);
-    if (ppm % GSIM_PPM)
-        fprintf(out, ".%06lld", (long long)(ppm % GSIM_PPM));
-}
-
-/* Columns by which users group jobs; written if the trace has them. */
-static const enum gsim_column group_columns[] = {GSIM_COL_USER, GSIM_COL_VC, GSIM_COL_MODEL,
-                                                 GSIM_COL_CLASS};
-enum { N_GROUP_COLUMNS = sizeof group_columns / sizeof *group_columns };
-
-static void put_group_names(FILE *out, const struct gsim_trace *trace) {
-    for (int i = 0; i < N_GROUP_COLUMNS; i++)
-        if (trace->column[group_columns[i]])
-            fprintf(out, ",%s", gsim_columns[group_columns[i]].name);
-}
-
-static void put_groups(FILE *out, const struct gsim_trace *trace, uint32_t job) {
-    char text[GSIM_MAX_FIELD_BYTES + 1];
-    for (int i = 0; i < N_GROUP_COLUMNS; i++) {
-        if (!trace->column[group_columns[i]])
-            continue;
-        fputc(',', out);
-        gsim_cell_format(trace, group_columns[i], gsim_trace_get(trace, group_columns[i], job),
-                         text, sizeof text);
-        gsim_put_csv_text(out, text);
-    }
-}
-
-/* In billionths, rounded down. Of a job of a few ns there are more than 64 bits hold. */
-static void put_slowdown(FILE *out, int64_t jct_ns, int64_t service_ns) {
-    put_int(out, jct_ns / service_ns);
-    fprintf(out, ".%09lld",
-            (long long)gsim_muldiv_floor(jct_ns % service_ns, GSIM_NS_PER_S, service_ns));
-}
-
-static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
-    const struct gsim_trace *trace = result->trace;
-    const struct gsim_job_results *r = &result->jobs;
-    int64_t submit = trace->submit_ns[job], end = r->end_ns[job], service = trace->service_ns[job];
-    gsim_put_csv_text(out, gsim_trace_id(trace, job));
-    fputc(',', out);
-    if (submit >= 0) /* a job after one that has not ended is not submitted yet */
-        put_seconds(out, submit);
-    fputc(',', out);
-    if (r->start_ns[job] >= 0)
-        put_seconds(out, r->start_ns[job]);
-    fputc(',', out);
-    if (end >= 0)
-        put_seconds(out, end);
-    fputc(',', out);
-    if (end >= 0)
-        put_seconds(out, end - submit);
-    fputc(',', out);
-    put_seconds(out, r->wait_ns[job]);
-    fputc(',', out);
-    put_seconds(out, service);
-    fputc(',', out);
-    if (end >= 0 && service > 0)
-        put_slowdown(out, end - submit, service);
-    fputc(',', out);
-    put_gpus(out, trace, job);
-    const struct {
-        int64_t value;
-    } counts[] = {{r->preemptions ? r->preemptions[job] : 0},
-                  {r->migrations ? r->migrations[job] : 0},
-                  {r->faults ? r->faults[job] : 0},
-                  {r->bytes_in ? r->bytes_in[job] : 0},
-                  {r->bytes_out ? r->bytes_out[job] : 0}};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        fputc(',', out);
-        put_int(out, counts[i].value);
-    }
-    fputc(',', out);
-    put_seconds(out, r->stall_ns ? r->stall_ns[job] : 0);
-    put_groups(out, trace, job);
-    if (r->declined)
-        fputs(r->declined[job] ? ",1" : ",0", out);
-    fputc(',', out);
-    put_seconds(out, r->held_ns[job]);
-    fputc('\n', out);
-}
-
-void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result) {
-    const struct gsim_trace *trace = result->trace;
-    fputs(GSIM_JOBS_CSV_BEGINS "end_s,jct_s,wait_s,service_s,slowdown,gpus,preemptions,"
-                               "migrations,faults,bytes_in,bytes_out,stall_s",
-          out);
-    put_group_names(out, trace);
-    /* as the columns before: where the run has something to say in it */
-    fputs(result->jobs.declined ? ",declined" : "", out);
-    fputs(",held_s\n", out); /* behind all others, which stay where they were */
-    for (uint32_t job = 0; job < result->jobs.n; job++)
-        put_job(out, result, job);
 }

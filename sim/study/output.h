@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results as text: table, CSV, JSON, and the per-job CSV. */
+/* Results as text: table, CSV, JSON. */
 #ifndef GSIM_STUDY_OUTPUT_H
 #define GSIM_STUDY_OUTPUT_H
 
@@ -48,23 +48,5 @@ void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summarie
 /* Writes one row of request latencies for each result, if there are requests; ratios are of the
  * p99. */
 void gsim_write_latencies(FILE *out, const struct gsim_summary *const *summaries, int n);
-
-/* A file that appears only when it is complete: gsim writes a file beside it, then renames that. */
-struct gsim_outfile {
-    FILE *file;
-    const char *path;
-    char *beside;
-};
-enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
-                                   struct gsim_arena *arena, struct gsim_log *log);
-/* Removes the unfinished file; an earlier file of that name stays. */
-void gsim_outfile_abandon(struct gsim_outfile *out);
-/* Removes what an outfile of that path leaves behind where its process ended before it. */
-void gsim_outfile_forget(const char *path, struct gsim_arena *arena);
-enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log);
-
-#define GSIM_JOBS_CSV_BEGINS "job_id,submit_s,start_s,"
-/* Writes one row for each job, in trace order. The caller checks the stream for errors. */
-void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result);
 
 #endif

@@ -8,6 +8,7 @@
 #include "gsim/observe.h"
 #include "gsim/result.h"
 #include "sim/study/output.h"
+#include "sim/study/timeline_options.h"
 
 struct gsim_run_timeline;
 
@@ -15,13 +16,6 @@ struct gsim_run_timeline;
 #define GSIM_TIMELINE_MOST 1000000
 
 #define GSIM_TIMELINE_BEGINS "{\"displayTimeUnit\":"
-
-struct gsim_timeline_options {
-    const char *path; /* compressed if it ends in .gz */
-    int64_t from_ns, to_ns; /* the window */
-    int64_t most; /* limit of events, GSIM_TIMELINE_MOST */
-    bool has_kernels; /* the kernels of programs, each with its stream and its SMs */
-};
 
 /* Reads the window "A:B", either end of which may be empty, and has kernels shown in it; NULL: the
  * whole run, without kernels. */

@@ -50,3 +50,25 @@ for word in help version man completion; do
     "$gsim" help "$word" >"$tmp/log" 2>&1 && grep -q "^  completion  *bash|zsh|fish" "$tmp/log"
     say "help $word shows the list that explains it" $?
 done
+
+# The examples of the man page run as they are written, one after another: on a log of sacct, and a grid of its trace.
+case $gsim in /*) ;; *) gsim=$PWD/$gsim ;; esac
+"$gsim" man | sed -n '/^\.SH EXAMPLES/,/^\.SH EXIT/s/^\.B gsim //p' | sed 's/\\-/-/g' >"$tmp/examples"
+mkdir "$tmp/shop"
+awk 'BEGIN {
+    print "JobIDRaw|User|Submit|Start|End|ElapsedRaw|State|AllocTRES|NodeList"
+    for (i = 0; i < 24; i++) {
+        start = i * 60 + 5
+        printf "%d|u%d|2024-05-01T10:%02d:00|2024-05-01T11:%02d:05|2024-05-01T12:%02d:05|3600|COMPLETED|cpu=8,gres/gpu=1|n%d\n",
+            i + 1, i % 3, i, i, i, i % 2
+    }
+}' >"$tmp/shop/jobs.txt"
+printf 'trace = trace.csv\npolicy = fifo, las\nnodes = 1, 2\n' >"$tmp/shop/grid.ini"
+: >"$tmp/log"
+while read -r example; do
+    case $example in plot*) command -v gnuplot >/dev/null || continue ;; esac
+    # shellcheck disable=SC2086 # words of an example have no blanks
+    (cd "$tmp/shop" && "$gsim" $example) </dev/null >"$tmp/out" 2>&1 || { echo "gsim $example: exit code $?"; cat "$tmp/out"; } >>"$tmp/log"
+done <"$tmp/examples"
+[ "$(wc -l <"$tmp/examples")" -ge 8 ] && [ ! -s "$tmp/log" ] && [ -s "$tmp/shop/run.json" ] && [ -s "$tmp/shop/results.db" ]
+say "the examples of the man page run as they are written" $?

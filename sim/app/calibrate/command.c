@@ -10,7 +10,7 @@
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
 #include "sim/app/setup/devices.h"
-#include "sim/study/output.h"
+#include "sim/study/outfile.h"
 
 enum { DEVICE_NAME = 48 };
 

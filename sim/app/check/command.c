@@ -12,7 +12,7 @@
 #include "sim/study/laws.h"
 #include "sim/study/small.h"
 #include "sim/app/cli/invocation.h"
-#include "sim/study/output.h"
+#include "sim/study/outfile.h"
 #include "sim/exec/exec.h"
 #include "sim/app/setup/setup.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/app/check/written.h"
-#include "sim/study/output.h"
+#include "sim/study/jobs_csv.h"
 #include "sim/study/timeline.h"
 #include "traces/input.h"
 

@@ -15,7 +15,7 @@
 #include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/devices.h"
 #include "sim/base/text.h"
-#include "sim/study/output.h"
+#include "sim/study/outfile.h"
 #include "sim/study/nsight.h"
 #include "sim/app/setup/setup.h"
 #include "traces/fates.h"

@@ -9,7 +9,7 @@
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
 #include "sim/app/workload/fit_spec.h"
-#include "sim/study/output.h"
+#include "sim/study/outfile.h"
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "traces/fit.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "sim/study/output.h"
+#include "sim/study/outfile.h"
 
 /* A usage error if the file exists and --force is not given. A device file may always be
  * written. */

@@ -4,6 +4,7 @@
 #define GSIM_APP_OUTPUT_FILE_H
 
 #include "sim/app/cli/options.h"
+#include "sim/study/outfile.h"
 
 struct gsim_outfile;
 /* The check above, but an empty file, or one that begins with the text that gsim writes there

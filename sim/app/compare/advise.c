@@ -4,158 +4,14 @@
  * the log's own scheduler did, and advises against that one; more and fewer nodes run under it too.
  * The runs, statistics and sentences are those of gsim compare, the page is that of gsim report. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/app/cli/progress.h"
 #include "sim/app/compare/advise.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/plan/target.h"
-#include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/app/sweep/parallel.h"
-#include "sim/base/text.h"
-
-/* --- what the log has ------------------------------------------------------------------------- */
-
-struct wish {
-    enum gsim_column column, other; /* either will do */
-    const char *name, *without;
-};
-
-static const struct wish wishes[] = {
-    {GSIM_COL_LOGGED_START_NS, GSIM_COL_LOGGED_START_NS, "starts as logged",
-     "no policy can be held against what happened, so the first one stands for today's"},
-    {GSIM_COL_LIMIT_NS, GSIM_COL_LIMIT_NS, "limit_s",
-     "backfill plans by true durations, which no scheduler knows"},
-    {GSIM_COL_USER, GSIM_COL_VC, "user or vc",
-     "fair share is not tried, and the gain or loss of users is not known"},
-    {GSIM_COL_MEM_BYTES, GSIM_COL_MEM_BYTES, "mem_gib",
-     "sharing GPUs is not tried: give it with --gpu-mem, --by-model or --assume mem_gib=SIZE"},
-    {GSIM_COL_ITERATIONS, GSIM_COL_APP, "iterations with gpu_ms, or app",
-     "jobs are taken to compute all the time that they hold a GPU, so sharing gains little"},
-    {GSIM_COL_PARTITION, GSIM_COL_PARTITION, "partition",
-     "every job may run on every node, whatever the site's partitions"},
-};
-enum { N_WISHES = sizeof wishes / sizeof *wishes };
-
-static bool has(const struct gsim_trace *trace, enum gsim_column column) {
-    return trace->column[column] != NULL;
-}
-
-/* Whether nodes differ by partition or type, and jobs ask for one. */
-static bool has_sets(const struct gsim_setup *setup) {
-    bool has_partitions = false, has_types = false;
-    for (uint32_t g = 0; g < setup->cluster.n_groups; g++) {
-        const struct gsim_node_group *group = &setup->cluster.groups[g];
-        has_partitions |= group->partitions != NULL;
-        has_types |= group->gpu_type != NULL || group->device != setup->cluster.groups[0].device;
-    }
-    return (has_partitions && has(&setup->trace, GSIM_COL_PARTITION)) ||
-           (has_types && has(&setup->trace, GSIM_COL_GPU_TYPE));
-}
-
-/* Nodes that neither an option nor a file says: a page without that sentence passes for one of the
- * site's cluster. */
-static void say_guess(struct gsim_advice *advice, const struct gsim_setup *setup) {
-    if (setup->is_cluster_guessed)
-        gsim_advice_add(advice,
-                        "Missing: how many GPUs there are. The cluster is a guess: %s; waits, "
-                        "loads and all that follows hang on it (--gpus-per-node and --nodes, "
-                        "--cluster, or a --slurm-conf that lists nodes with GPUs).",
-                        setup->cluster_note);
-}
-
-static void say_missing(struct gsim_advice *advice, const struct gsim_cli *cli,
-                        const struct gsim_setup *setup) {
-    const struct gsim_trace *trace = &setup->trace;
-    const char *types = gsim_cluster_say_types(cli, &setup->cluster);
-    bool is_less = trace->dropped && *trace->dropped, is_apart = has_sets(setup);
-    gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
-                    gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
-                    is_less ? trace->dropped : "");
-    say_guess(advice, setup);
-    if (types)
-        gsim_advice_add(advice, "Missing: devices. %s.", types);
-    for (int i = 0; i < N_WISHES; i++) {
-        bool is_of_sharing = wishes[i].column == GSIM_COL_MEM_BYTES;
-        if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other) &&
-            !(is_of_sharing && is_apart))
-            gsim_advice_add(advice, "Missing: %s. Without it %s.", wishes[i].name,
-                            wishes[i].without);
-    }
-    if (is_apart)
-        gsim_advice_add(advice,
-                        "Sharing GPUs is not tried: jobs and nodes have partitions or types of "
-                        "GPU, which policies that share GPUs do not keep apart. They run inside a "
-                        "partition (key policy of a node in --cluster FILE.ini).");
-}
-
-/* --- which policies --------------------------------------------------------------------------- */
-
-/* What a policy needs besides a trace of durations; in the order in which they are tried. */
-struct candidate {
-    const char *name;
-    bool needs_owner, needs_memory, needs_mig;
-    enum gsim_option conf; /* the file that it needs; 0: none */
-    const char *set;
-};
-
-static const struct candidate candidates[] = {
-    {.name = "slurm", .conf = GSIM_OPT_SLURM_CONF},
-    {.name = "kueue", .conf = GSIM_OPT_KUEUE_CONF},
-    {.name = "fifo"},
-    {.name = "backfill"},
-    {.name = "easy-backfill"},
-    {.name = "fairshare", .needs_owner = true},
-    {.name = "las"},
-    {.name = "tiresias"},
-    {.name = "srtf"},
-    {.name = "timeslice", .needs_memory = true, .set = "timeslice.queue=backfill"},
-    {.name = "mps", .needs_memory = true, .set = "mps.queue=backfill"},
-    {.name = "mig", .needs_memory = true, .needs_mig = true, .set = "mig.queue=backfill"},
-};
-enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
-
-static bool suits(const struct gsim_cli *cli, const struct gsim_setup *setup,
-                  const struct candidate *one) {
-    const struct gsim_trace *trace = &setup->trace;
-    const struct gsim_policy *policy = gsim_policies_find(one->name, cli->log);
-    bool names_gpus = policy && (policy->shares_gpus || policy->names_gpus);
-    return policy && (!one->conf || cli->value[one->conf]) &&
-           (!one->needs_owner || has(trace, GSIM_COL_USER) || has(trace, GSIM_COL_VC)) &&
-           (!one->needs_memory || has(trace, GSIM_COL_MEM_BYTES)) &&
-           (!one->needs_mig || setup->cluster.profiles[0]->mig) &&
-           /* such policies refuse traces that name partitions or types of GPU */
-           (!names_gpus || !has_sets(setup));
-}
-
-/* A setting of the command line; the user's own one for that policy stays. */
-static void set(struct gsim_cli *cli, const char *text) {
-    int n = 0;
-    size_t key = strcspn(text, "=");
-    for (; cli->repeats[GSIM_OPT_SET][n]; n++)
-        if (strncmp(cli->repeats[GSIM_OPT_SET][n], text, key + 1) == 0)
-            return;
-    if (n < GSIM_MAX_REPEATS)
-        cli->repeats[GSIM_OPT_SET][n] = text;
-}
-
-static const char *choose_policies(struct gsim_cli *cli, const struct gsim_setup *setup) {
-    const char *names = cli->value[GSIM_OPT_POLICIES];
-    if (names)
-        return names;
-    names = "";
-    for (int i = 0; i < N_CANDIDATES && names; i++) {
-        if (!suits(cli, setup, &candidates[i]))
-            continue;
-        names =
-            gsim_arena_printf(cli->arena, "%s%s%s", names, *names ? "," : "", candidates[i].name);
-        if (candidates[i].set)
-            set(cli, candidates[i].set);
-    }
-    return names;
-}
 
 /* --- how often the policies run --------------------------------------------------------------- */
 
@@ -172,11 +28,11 @@ static enum gsim_status resample(struct gsim_cli *cli, struct gsim_setup *setup)
                       trace->submit_ns[gsim_trace_arrival(trace, 0)];
     bool is_chosen = cli->value[GSIM_OPT_RESAMPLE] || cli->value[GSIM_OPT_SHAKE] ||
                      cli->value[GSIM_OPT_REPS] || setup->spec;
-    bool has_owner = has(trace, GSIM_COL_USER) || has(trace, GSIM_COL_VC);
-    if (is_chosen || !has_owner || trace->n_jobs > MOST_RESAMPLED || has(trace, GSIM_COL_AFTER) ||
-        span_ns < LEAST_BLOCKS * day_ns)
+    bool has_owner = gsim_advise_has(trace, GSIM_COL_USER) || gsim_advise_has(trace, GSIM_COL_VC);
+    if (is_chosen || !has_owner || trace->n_jobs > MOST_RESAMPLED ||
+        gsim_advise_has(trace, GSIM_COL_AFTER) || span_ns < LEAST_BLOCKS * day_ns)
         return GSIM_OK;
-    cli->value[GSIM_OPT_RESAMPLE] = has(trace, GSIM_COL_USER) ? "user" : "vc";
+    cli->value[GSIM_OPT_RESAMPLE] = gsim_advise_has(trace, GSIM_COL_USER) ? "user" : "vc";
     if (span_ns < LEAST_BLOCKS * 7 * day_ns && !cli->value[GSIM_OPT_BLOCK])
         cli->value[GSIM_OPT_BLOCK] = "day";
     return gsim_resampling_read(cli, cli->value[GSIM_OPT_RESAMPLE], NULL, trace,
@@ -216,7 +72,7 @@ static enum gsim_status load_log(struct gsim_cli *cli, struct gsim_setup *setup)
         status = resample(cli, setup);
     if (status != GSIM_OK)
         return status;
-    cli->value[GSIM_OPT_POLICIES] = choose_policies(cli, setup);
+    cli->value[GSIM_OPT_POLICIES] = gsim_advise_policies(cli, setup);
     if (!cli->value[GSIM_OPT_POLICIES])
         return gsim_no_memory(cli->log, "choosing policies");
     status = gsim_setup_policies(cli, cli->value[GSIM_OPT_POLICIES], setup);
@@ -310,8 +166,8 @@ static void say_load(struct gsim_advice *advice, const struct gsim_compare *c) {
 /* Sharing is tried as the trace has it, which is the least that it can gain. */
 static void say_sharing(struct gsim_advice *advice, const struct gsim_compare *c) {
     const struct gsim_trace *trace = &c->traces[0];
-    if (is_shared(c) && !has(trace, GSIM_COL_SM_PPM) && !has(trace, GSIM_COL_ITERATIONS) &&
-        !has(trace, GSIM_COL_APP))
+    if (is_shared(c) && !gsim_advise_has(trace, GSIM_COL_SM_PPM) &&
+        !gsim_advise_has(trace, GSIM_COL_ITERATIONS) && !gsim_advise_has(trace, GSIM_COL_APP))
         gsim_advice_add(advice,
                         "Sharing GPUs was tried with jobs that compute on all SMs for all of "
                         "their time, since the log does not say how much they use: that is the "
@@ -604,7 +460,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
         status = gsim_report_check_by(cli, setup);
     if (status != GSIM_OK)
         return status;
-    say_missing(advice, cli, setup);
+    gsim_advise_missing(advice, cli, setup);
     keep_less(cli, setup, advice);
     print(cli->io->out, advice, 0);
     fputc('\n', cli->io->out);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "models/hardware/profile.h"
+#include "sim/study/outfile.h"
 #include "sim/app/cli/invocation.h"
 #include "sim/app/drive/executor.h"
 #include "sim/app/drive/gpus.h"

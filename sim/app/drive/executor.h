@@ -11,7 +11,7 @@
 /* Its `open` finds the executor in gsim_model_setup.arg. */
 extern const struct gsim_model_ops gsim_model_executor;
 
-/* Ends every process that is left, reports these jobs as cut, and ends the guard. */
+/* ending.c: ends every process that is left, reports these jobs as cut, and ends the guard. */
 void gsim_executor_close(struct gsim_executor *executor);
 
 #endif

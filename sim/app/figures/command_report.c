@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "sim/app/cli/options.h"
+#include "sim/app/figures/html.h"
 #include "sim/app/identity/program.h"
 #include "sim/app/figures/gnuplot.h"
-#include "sim/study/output.h"
+#include "sim/study/outfile.h"
 #include "sim/app/figures/made.h"
 #include "sim/app/figures/report.h"
 #include "sim/base/text.h"
@@ -40,120 +41,6 @@ static const char style[] =
     "td.t{min-width:7rem;overflow-wrap:anywhere}td:first-child,td:last-child{"
     "white-space:normal;overflow-wrap:break-word}td:last-child{overflow-wrap:anywhere}}\n"
     "</style>\n";
-
-static void put_html(FILE *out, const char *text) {
-    while (*text) {
-        int n = gsim_text_utf8_length(text);
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '>')
-            fputs("&gt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else if (*text == '"')
-            fputs("&quot;", out);
-        else if (*text == '\'')
-            fputs("&#39;", out);
-        else if (n == 0 || (unsigned char)*text < 32 || *text == 127)
-            fputs("\xef\xbf\xbd", out); /* U+FFFD, the replacement character */
-        else
-            (void)fwrite(text, 1, (size_t)n, out);
-        text += n ? n : 1;
-    }
-}
-
-/* --- tables ----------------------------------------------------------------------------------- */
-
-struct table {
-    FILE *out;
-    const char *title;
-    int64_t n_rows;
-};
-
-/* Numbers stand at the right of their column, also those with a unit. A name that begins with a
- * digit is none: beside text without a blank stands no unit. */
-static bool is_number(const struct gsim_db_value *value) {
-    const char *digits = value->text + (*value->text == '+' || *value->text == '-');
-    size_t n = strspn(digits, "0123456789.,/");
-    return !value->is_text || (n > 0 && (digits[n] == '\0' || digits[n] == ' '));
-}
-
-/* The class of a cell: a number, or a text that is broken into lines where the page is narrow. */
-static const char *class_of(const struct gsim_db_value *value) {
-    enum { LONG = 40 };
-    bool is_long = strlen(value->text) > LONG;
-    return is_number(value) ? " class=\"n\"" : is_long ? " class=\"t\"" : "";
-}
-
-static void put_head(const struct table *table, const struct gsim_db_value *values, int n) {
-    fputs("<h2>", table->out);
-    put_html(table->out, table->title);
-    fputs("</h2>\n<div class=\"wide\"><table>\n<thead><tr>", table->out);
-    for (int i = 0; i < n; i++) {
-        fputs(is_number(&values[i]) ? "<th class=\"n\">" : "<th>", table->out);
-        put_html(table->out, values[i].name);
-        fputs("</th>", table->out);
-    }
-    fputs("</tr></thead><tbody>\n", table->out);
-}
-
-static void put_table_row(void *arg, const struct gsim_db_value *values, int n) {
-    struct table *table = arg;
-    if (table->n_rows++ == 0)
-        put_head(table, values, n);
-    fputs("<tr>", table->out);
-    for (int i = 0; i < n; i++) {
-        fprintf(table->out, "<td%s>", class_of(&values[i]));
-        put_html(table->out, values[i].is_null ? "-" : values[i].text);
-        fputs("</td>", table->out);
-    }
-    fputs("</tr>\n", table->out);
-}
-
-static enum gsim_status put_table(FILE *out, struct gsim_db *db, const char *title,
-                                  const char **sql, struct gsim_log *log) {
-    struct table table = {.out = out, .title = title};
-    enum gsim_status status = gsim_db_query(db, sql, put_table_row, &table, log);
-    if (table.n_rows)
-        fputs("</tbody></table></div>\n", out);
-    return status;
-}
-
-/* --- sentences -------------------------------------------------------------------------------- */
-
-/* Rows of sentences: the command that they are of, or NULL, and the sentences, one a line. */
-struct sentences {
-    FILE *out;
-    const char *title; /* NULL: they stand without one */
-    struct gsim_arena *arena;
-    int64_t n_rows;
-    bool is_list; /* points of a list, in place of paragraphs */
-};
-
-static void put_sentence(const struct sentences *s, const char *text, size_t length) {
-    const char *line = gsim_arena_strndup(s->arena, text, length);
-    fputs(s->is_list ? "<li>" : "<p>", s->out);
-    put_html(s->out, line ? line : "");
-    fputs(s->is_list ? "</li>\n" : "</p>\n", s->out);
-}
-
-static void put_sentences_row(void *arg, const struct gsim_db_value *values, int n) {
-    struct sentences *s = arg;
-    const char *text = values[n - 1].text;
-    if (s->n_rows++ == 0 && s->title)
-        fprintf(s->out, "<h2>%s</h2>\n", s->title);
-    if (n > 1 && !values[0].is_null) {
-        fputs("<p class=\"of\"><code>", s->out);
-        put_html(s->out, values[0].text);
-        fputs("</code></p>\n", s->out);
-    }
-    fputs(s->is_list ? "<ul>\n" : "", s->out);
-    for (size_t length; *text; text += length + (text[length] == '\n')) {
-        length = strcspn(text, "\n");
-        put_sentence(s, text, length);
-    }
-    fputs(s->is_list ? "</ul>\n" : "", s->out);
-}
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
@@ -216,7 +103,7 @@ struct page {
  * The other figures are still drawn. */
 static void put_absence(struct page *page, const struct gsim_figure *figure, const char *error) {
     fprintf(page->out, "<p class=\"absent\">%s: ", figure->name);
-    put_html(page->out, error);
+    gsim_html_put(page->out, error);
     fputs("</p>\n", page->out);
 }
 
@@ -394,10 +281,10 @@ enum {
 static enum gsim_status put_part(struct page *page, const struct part *part, const char **sql) {
     struct gsim_cli *cli = page->cli;
     if (part->as == TABLE)
-        return put_table(page->out, page->db, part->title, sql, cli->log);
-    struct sentences sentences = {
+        return gsim_html_table(page->out, page->db, part->title, sql, cli->log);
+    struct gsim_html_sentences sentences = {
         .out = page->out, .title = part->title, .arena = cli->arena, .is_list = part->as == LIST};
-    return gsim_db_query(page->db, sql, put_sentences_row, &sentences, cli->log);
+    return gsim_db_query(page->db, sql, gsim_html_sentences_row, &sentences, cli->log);
 }
 
 static enum gsim_status put_parts(struct page *page, const struct part *parts, int n,
@@ -439,13 +326,13 @@ static enum gsim_status put_page(struct page *page) {
     put_policy(out, script);
     fputs("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>gsim: ",
           out);
-    put_html(out, page->cli->operand[0]);
+    gsim_html_put(out, page->cli->operand[0]);
     fprintf(out, "</title>\n%s</head>\n<body>\n<h1>", style);
-    put_html(out, page->cli->operand[0]);
+    gsim_html_put(out, page->cli->operand[0]);
     fputs("</h1>\n", out);
     if (page->cli->value[GSIM_OPT_WHERE]) {
         fputs("<p>Runs where <code>", out);
-        put_html(out, page->cli->value[GSIM_OPT_WHERE]);
+        gsim_html_put(out, page->cli->value[GSIM_OPT_WHERE]);
         fputs("</code></p>\n", out);
     }
     enum gsim_status status = put_parts(page, before_figures, N_BEFORE, &sql);

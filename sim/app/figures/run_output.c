@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/app/figures/run_output.h"
+#include "sim/study/jobs_csv.h"
+#include "sim/study/outfile.h"
 
 #include "sim/app/cli/output_file.h"
 #include "sim/app/figures/report.h"

@@ -3,7 +3,7 @@
 #ifndef GSIM_APP_RUN_OUTPUT_H
 #define GSIM_APP_RUN_OUTPUT_H
 
-#include "sim/study/output.h"
+#include "sim/study/outfile.h"
 #include "sim/app/setup/setup.h"
 
 /* Checks and opens output files before the run, so that an hour's result is not lost to a missing

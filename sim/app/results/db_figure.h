@@ -49,6 +49,8 @@ void gsim_db_heed(struct gsim_db *db, const volatile sig_atomic_t *stop);
 enum gsim_status gsim_db_first_column(struct gsim_db *db, const char *sql, char *out, size_t size,
                                       struct gsim_log *log);
 
+/* db_functions.c: adds to the connection what statements of figures call. */
+bool gsim_db_add_functions(struct gsim_db *db);
 /* The most that a mean of the field can be: 1 of shares and of Jain's index. Others have no such
  * end, nor have gpu_useful and gpu_work, which jobs beside each other bring above 1: HUGE_VAL. */
 double gsim_db_most(const char *field);

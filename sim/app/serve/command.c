@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/gpu/llm_gpu.h"
+#include "sim/study/outfile.h"
 #include "sim/app/cli/options.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/base/text.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim run: one policy on one trace. */
 #include "sim/app/figures/report.h"
+#include "sim/study/outfile.h"
 #include "sim/app/figures/run_output.h"
 #include "sim/app/sweep/parallel.h"
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "sim/app/apart/apart.h"
+#include "sim/study/outfile.h"
 #include "sim/app/live/run.h"
 #include "sim/study/samples.h"
 #include "sim/app/setup/apps.h"

@@ -86,13 +86,6 @@ static bool find_option(const char *name, int *option, const char **part) {
     return false;
 }
 
-int gsim_grid_find(const struct gsim_grid *grid, const char *name) {
-    for (int k = 0; k < grid->n_keys; k++)
-        if (strcmp(grid->key[k].name, name) == 0)
-            return k;
-    return -1;
-}
-
 /* --- values ----------------------------------------------------------------------------------- */
 
 static enum gsim_status add_value(const struct reading *r, struct gsim_grid_key *key,
@@ -200,64 +193,7 @@ static enum gsim_status read_key(const struct reading *r, const struct gsim_ini_
     return add_list(r, &grid->key[at], entry->value);
 }
 
-/* --- order of keys, and the keys of each run -------------------------------------------------- */
-
-static bool fills_gaps(const struct gsim_grid_key *key) {
-    return key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_BY_MODEL ||
-           key->option == GSIM_OPT_GPU_MEM || key->option == GSIM_OPT_RATES ||
-           key->option == GSIM_OPT_GOODPUT;
-}
-
-/* Whether the key says how replications of a trace file differ from it. */
-static bool is_of_file(const struct gsim_grid_key *key) {
-    return key->option == GSIM_OPT_SHAKE || key->option == GSIM_OPT_RESAMPLE ||
-           key->option == GSIM_OPT_BLOCK || key->option == GSIM_OPT_NEAR;
-}
-
-/* Whether a trace file can have replications. */
-static bool changes_file(const struct gsim_grid *grid) {
-    return gsim_grid_find(grid, "shake") >= 0 || gsim_grid_find(grid, "resample") >= 0;
-}
-
-static bool is_of_cluster(const struct gsim_grid_key *key) {
-    return key->option == GSIM_OPT_NODES || key->option == GSIM_OPT_GPUS_PER_NODE ||
-           key->option == GSIM_OPT_CLUSTER || key->option == GSIM_OPT_SLURM_CONF;
-}
-
-/* Under a load, jobs arrive faster on a larger cluster. */
-static bool changes_trace(const struct gsim_grid *grid, const struct gsim_grid_key *key) {
-    switch (key->option) {
-    case -1:
-    case GSIM_OPT_TRACE_FORMAT:
-    case GSIM_OPT_SEED:
-    case GSIM_OPT_SHAKE:
-    case GSIM_OPT_RESAMPLE:
-    case GSIM_OPT_BLOCK:
-    case GSIM_OPT_NEAR:
-    case GSIM_OPT_REPLICATION:
-    case GSIM_OPT_SPEC:
-    case GSIM_OPT_TIME_SCALE:
-    case GSIM_OPT_LOAD:
-        return true;
-    default:
-        return fills_gaps(key) || (is_of_cluster(key) && gsim_grid_find(grid, "load") >= 0);
-    }
-}
-
-static int rank(const struct gsim_grid *grid, const struct gsim_grid_key *key) {
-    if (key->option == -1)
-        return 0;
-    return changes_trace(grid, key) ? 1 : key->option == GSIM_OPT_POLICY ? 2 : 3;
-}
-
-static void order_keys(struct gsim_grid *grid) {
-    for (int i = 1; i < grid->n_keys; i++)
-        for (int k = i; k > 0 && rank(grid, &grid->key[k]) < rank(grid, &grid->key[k - 1]); k--) {
-            struct gsim_grid_key swapped = grid->key[k];
-            grid->key[k] = grid->key[k - 1];
-            grid->key[k - 1] = swapped;
-        }
-}
+/* --- the keys of each run --------------------------------------------------------------------- */
 
 static enum gsim_status find_policies(struct reading *r) {
     const struct gsim_grid_key *key = &r->grid->key[r->policy_key];
@@ -282,7 +218,7 @@ static enum gsim_status find_specs(struct reading *r) {
         return gsim_no_memory(r->log, "reading a grid");
     for (uint32_t i = 0; i < key->n; i++)
         is_any |= r->is_spec[i] = gsim_setup_is_spec(key->value[i]);
-    if (reps >= 0 && !is_any && !changes_file(r->grid))
+    if (reps >= 0 && !is_any && !gsim_grid_changes_file(r->grid))
         return bad(r, r->grid->key[reps].line,
                    "replications need a trace that can be drawn again: a spec .ini, 'resample' or "
                    "'shake'");
@@ -317,8 +253,8 @@ static uint32_t radix(const struct reading *r, const uint32_t *choice, int k) {
     if (k > r->policy_key)
         is_met = r->meets[choice[r->policy_key] * (size_t)r->grid->n_keys + (size_t)k];
     else if (key->option == GSIM_OPT_REPLICATION)
-        is_met = is_spec || changes_file(r->grid);
-    else if (fills_gaps(key) || is_of_file(key))
+        is_met = is_spec || gsim_grid_changes_file(r->grid);
+    else if (gsim_grid_fills_gaps(key) || gsim_grid_is_of_file(key))
         /* a drawn trace has no gaps to fill, and is drawn again instead of changed */
         is_met = !is_spec;
     else if (key->option == GSIM_OPT_SPEC)
@@ -459,7 +395,7 @@ static enum gsim_status read_keys(struct reading *r, const struct gsim_ini *ini)
         status = spread_reps(r, &r->grid->key[reps]);
     for (int k = 0; k < r->grid->n_keys && status == GSIM_OK; k++)
         status = check_flag(r, &r->grid->key[k]);
-    order_keys(r->grid);
+    gsim_grid_order_keys(r->grid);
     r->policy_key = gsim_grid_find(r->grid, "policy");
     if (status == GSIM_OK && gsim_grid_find(r->grid, "trace") < 0)
         status = bad(r, 0, "no trace; 'trace = FILE, FILE' says which");
@@ -537,21 +473,4 @@ enum gsim_status gsim_grid_apply(const struct gsim_grid *grid, int64_t run, stru
             cli->value[key->option] = "";
     }
     return GSIM_OK;
-}
-
-uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run) {
-    const uint32_t *choice = grid->choice + run * grid->n_keys;
-    bool is_drawn = gsim_setup_is_spec(grid->key[0].value[choice[0]]);
-    uint64_t sum = 0;
-    for (int k = 0; k < grid->n_keys; k++) /* a changed file depends on the seed as well */
-        is_drawn |= grid->key[k].option == GSIM_OPT_REPLICATION && choice[k] != GSIM_GRID_UNMET &&
-                    strcmp(grid->key[k].value[choice[k]], "0") != 0;
-    for (int k = 0; k < grid->n_keys; k++) {
-        const struct gsim_grid_key *key = &grid->key[k];
-        bool is_for_it = changes_trace(grid, key) && choice[k] != GSIM_GRID_UNMET &&
-                         (is_drawn || key->option != GSIM_OPT_SEED);
-        if (changes_trace(grid, key)) /* a number in mixed radix */
-            sum = sum * key->n + (is_for_it ? choice[k] : 0);
-    }
-    return sum;
 }

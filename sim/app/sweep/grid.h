@@ -54,4 +54,15 @@ enum gsim_status gsim_grid_apply(const struct gsim_grid *grid, int64_t run, stru
 /* A number that is equal for runs that share a trace, and for no others. */
 uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run);
 
+/* --- grid_keys.c: what keys change --------------------------------------------- */
+
+/* Whether the key says what cells are in which the trace has none. */
+bool gsim_grid_fills_gaps(const struct gsim_grid_key *key);
+/* Whether the key says how replications of a trace file differ from it. */
+bool gsim_grid_is_of_file(const struct gsim_grid_key *key);
+/* Whether a trace file can have replications. */
+bool gsim_grid_changes_file(const struct gsim_grid *grid);
+/* Keys that change the trace first, then the policy, then the others. */
+void gsim_grid_order_keys(struct gsim_grid *grid);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/study/output.h"
+#include "sim/study/outfile.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/app/figures/figure.h"
 #include "sim/app/tables/table.h"

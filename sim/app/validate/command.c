@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/app/cli/output_file.h"
+#include "sim/study/outfile.h"
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/validate/validate.h"

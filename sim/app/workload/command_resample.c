@@ -5,7 +5,7 @@
 #include "sim/app/cli/input_trace.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
-#include "sim/study/output.h"
+#include "sim/study/outfile.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
