@@ -63,7 +63,6 @@ class Job:
             span -= step
 
     def take_off(self, is_stored):
-        """A move goes by way of the host."""
         self.saved = self.done if is_stored else self.saved
         self.had, self.left_on = self.has, None if is_stored else self.node
         self.node.idle += self.has
@@ -74,12 +73,14 @@ class Job:
         self.has, self.node, self.left_on = k, node, None
         node.idle -= k
 
-    def fail(self, every):
-        """A job that loses its GPUs comes anew, from storage; one that waits stays the job that had so many of them."""
+    def fail(self, now, every):
+        """A job that loses its GPUs comes back from storage, if it has a checkpoint there, and has had as many GPUs as before."""
         self.done = self.saved = max(self.saved, self.done // every * every if every else 0.0)
         if self.has:
+            had = self.has if now >= self.goes else self.had
             self.take_off(False)
-            self.had = 0
+            self.had = had
+        self.had = self.had if self.done else 0
         self.left_on = None
 
 
@@ -125,7 +126,7 @@ class Walk:
                 if job.has:  # it comes behind those that wait
                     self.active.remove(job)
                     self.active.append(job)
-                job.fail(self.every)
+                job.fail(self.now, self.every)
 
     def offer(self):
         waiting = [job for job in self.active if job.has == 0 or (job.until <= self.now + SLACK and self.now >= job.goes)]
@@ -147,7 +148,7 @@ class Walk:
             job = bid["job"]
             job.was_on = job.node
             if job.has and bid["gets"] != job.has:
-                job.take_off(self.is_stored and bid["gets"] == 0)
+                job.take_off(self.is_stored)
         for bid in sorted(bids, key=lambda bid: bid["job"].was_on is None):
             job = bid["job"]
             if bid["gets"] and not job.has:
