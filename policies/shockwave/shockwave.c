@@ -58,17 +58,29 @@ static void drop_ended(struct shockwave *s) {
         drop(s, s->ended.number[--s->ended.n]);
 }
 
+/* The same job, before a node failed that held it. */
+static void keep_fair(struct shockwave_job *job, const struct shockwave_job *before) {
+    job->has_fair = before->has_fair;
+    job->fair_s = before->fair_s;
+    job->fair_sum = before->fair_sum;
+    job->first_round = before->first_round;
+    job->last_round = before->last_round;
+}
+
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct shockwave *s = own(ctx);
     uint32_t number = ctx->view->jobs.index[slot];
-    drop_ended(s); /* a job that failed comes again */
-    if (s->n_active == 0)
+    struct shockwave_job before = s->job[number];
+    drop_ended(s);
+    if (s->n_active == 0 && !before.has_ended)
         s->origin_ns = ctx->view->jobs.submit_ns[slot];
     s->job[number] = (struct shockwave_job){
         .slot = slot,
         .gpus = ctx->view->jobs.gpus[slot],
         .submit_s = shockwave_since_origin_s(s, ctx->view->jobs.submit_ns[slot]),
         .came = s->n_came++};
+    if (before.has_ended)
+        keep_fair(&s->job[number], &before);
     s->active[s->n_active++] = number;
     s->is_due = true;
     s->is_counted = false;
@@ -241,7 +253,6 @@ static void hold_chosen(struct shockwave *s) {
 static void begin_round(struct gsim_ctx *ctx, struct shockwave *s) {
     int64_t past_ns = ctx->view->now_ns - s->ends_ns;
     s->round += 1 + (uint64_t)(past_ns > 0 ? past_ns / s->round_ns : 0);
-    count_gpus(ctx, s);
     plan(ctx, s);
     choose(s);
     drop_holders(ctx, s);
@@ -334,7 +345,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     bool is_new = !is_in_round(s) || ctx->view->now_ns >= s->ends_ns;
     if (is_new) {
         drop_ended(s);
-        if (s->n_active == 0)
+        count_gpus(ctx, s);
+        if (s->n_active == 0 || s->n_gpus == 0)
             return;
         begin_round(ctx, s);
         gsim_plan_wake(plan, s->ends_ns);

@@ -2,16 +2,10 @@
 """Lucid (Hu et al., ASPLOS 2023, section 3): a profiler's pool first, the fewest GPUs first; then jobs in
 the order of estimated time times GPUs, the first of which holds up the others. No job is stopped but by the profiler.
 The estimate is the mean of the user's jobs that are done, of all jobs where there is none, and else 1 ms."""
-import math
-import os
 import statistics
-import sys
 from fractions import Fraction
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plain"))
-from failures import Stream  # noqa: E402
-
-SEED = 3
+from outages import SEED, Node, kept
 
 
 def nodes_of(draw, gpus):
@@ -43,24 +37,20 @@ def start(waiting, free, begins, now):
     return free
 
 
-class Outage:
-    """Of the only node: when it fails and is repaired, in ms (docs/clusters.md, "Nodes that fail")."""
+class Outage(Node):
+    """Of the only node; times in ms."""
     def __init__(self, up_s, down_s, every_ms):
-        self.stream, self.means, self.is_up, self.every_ms = Stream(SEED, "failures of node 0"), (down_s, up_s), True, every_ms
-        self.turns = self.draw() if up_s else math.inf
+        super().__init__(0, 0, None, up_s * 10**9, down_s * 10**9)
+        self.every_ms = every_ms
 
-    def draw(self):
-        return self.stream.exponential(self.means[self.is_up] * 10**9) / 1e6
-
-    def turn(self):
-        self.is_up = not self.is_up
-        self.turns += self.draw()
+    @property
+    def turns(self):
+        return self.turns_ns / 1e6
 
     def fall_back(self, job, now):
         """To its last checkpoint, or to where it began from storage."""
         done = job["length_ms"] - job["left"] + now - job["began"]
-        kept = max(job["length_ms"] - job["left"], done // self.every_ms * self.every_ms if self.every_ms else 0)
-        job["left"] = job["length_ms"] - kept
+        job["left"] = job["length_ms"] - kept(done, job["length_ms"] - job["left"], self.every_ms)
 
 
 def ends(jobs, gpus, pool, profile_ms, keeps, outage):

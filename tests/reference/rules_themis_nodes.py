@@ -2,27 +2,11 @@
 """Themis where more happens than jobs that come and end: nodes fail, jobs come after others, change their model while they run,
 pay for another number of GPUs, and run on GPUs of unlike types. Jobs are on one node, or have a GPU each on nodes of one."""
 import math
-import os
-import sys
 
+from outages import SEED, Node, kept
 from rules_themis import Lots, auction, value
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plain"))
-from failures import Stream  # noqa: E402
-
-SLACK, SEED = 1e-4, 7  # stops wait for the end of an iteration, of some us
-
-
-class Node:
-    """up, down: the mean times, in ns."""
-    def __init__(self, number, gpus, kind, up, down):
-        self.idle, self.gpus, self.kind, self.is_up, self.means = gpus, gpus, kind, True, (down, up)
-        self.stream = Stream(SEED, f"failures of node {number}")
-        self.turns_ns = self.stream.exponential(up) if up else math.inf
-
-    def turn(self):
-        self.is_up = not self.is_up
-        self.turns_ns += self.stream.exponential(self.means[self.is_up])
+SLACK = 1e-4  # stops wait for the end of an iteration, of some us
 
 
 class Job:
@@ -75,7 +59,7 @@ class Job:
 
     def fail(self, now, every):
         """A job that loses its GPUs comes back from storage, if it has a checkpoint there, and has had as many GPUs as before."""
-        self.done = self.saved = max(self.saved, self.done // every * every if every else 0.0)
+        self.done = self.saved = kept(self.done, self.saved, every)
         if self.has:
             had = self.has if now >= self.goes else self.had
             self.take_off(False)
