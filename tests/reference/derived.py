@@ -7,7 +7,7 @@
 gavel   ends under water-filling beside a fluid that is shared by weights, of users too (Narayanan et al., OSDI 2020)
 rules_*.py: types of GPUs, pairs of jobs, rounds by a rule and rounds of its program under gavel; rounds of its program
 under synergy; packings of muri; types under themis, elasticflow, synergy and sia; nodes that fail and chains under themis,
-with phases and costs of a width, muri and shockwave; spare GPUs of elasticflow; jobs that learn under optimus, pollux and sia, and on several GPUs, nodes and types; what pollux' search finds; plans of shockwave with and without
+with phases and costs of a width, muri, shockwave, synergy and elasticflow; spare GPUs of elasticflow; jobs that learn under optimus, pollux and sia, and on several GPUs, nodes and types; what pollux' search finds; plans of shockwave with and without
 phases; profiles and the line of lucid
 """
 import csv
@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 from rules_elasticflow import elasticflow, elasticflow_spare
+from rules_elasticflow_nodes import elasticflow_nodes
 from rules_gavel import pairs, types
 from rules_gavel_default import gavel_default, gavel_fifo_pairs
 from rules_gavel_gandiva import gavel_gandiva
@@ -34,6 +35,7 @@ from rules_shockwave_nodes import shockwave_nodes
 from rules_sia import sia
 from rules_sia_learners import sia_learners
 from rules_synergy import synergy, synergy_ftf, synergy_las
+from rules_synergy_nodes import synergy_nodes
 from rules_synergy_program import synergy_program
 from rules_themis import themis
 from rules_themis_nodes import themis_nodes
@@ -138,7 +140,7 @@ def main():
         os.chdir(folder)
         for hold in (muri, muri_nodes, water_filling, water_filling_users, types, pairs, gavel_rounds, gavel_program_pairs, gavel_program_allox,
                      gavel_default, gavel_fifo_pairs, gavel_gandiva, themis, themis_nodes,
-                     elasticflow, elasticflow_spare, synergy, synergy_ftf, synergy_las, synergy_program, optimus, pollux,
+                     elasticflow, elasticflow_spare, elasticflow_nodes, synergy, synergy_ftf, synergy_las, synergy_nodes, synergy_program, optimus, pollux,
                      pollux_search, learners, shockwave, shockwave_phases, shockwave_nodes, lucid, lucid_pairs, sia, sia_learners):
             seeds = [*range(-(-CASES // SLOW.get(hold, 1))), *FOUND.get(hold, [])]
             found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
