@@ -47,7 +47,8 @@ static void note(const struct gsim_ctx *ctx, gsim_slot slot, int64_t took_ms, in
 
 static void note_end(const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t took_ms = gsim_attained_ns(ctx->view, slot) / GSIM_NS_PER_MS;
-    own(ctx)->end[ctx->view->jobs.index[slot]] = (struct lucid_end){took_ms, true};
+    own(ctx)->end[ctx->view->jobs.index[slot]].took_ms = took_ms;
+    own(ctx)->end[ctx->view->jobs.index[slot]].is_noted = true;
     note(ctx, slot, took_ms, 1);
 }
 

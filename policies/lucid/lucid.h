@@ -32,6 +32,7 @@ struct lucid_past {
 struct lucid_end {
     int64_t took_ms;
     bool is_noted;
+    bool is_measured; /* it counts among those that were */
 };
 
 enum {
