@@ -302,12 +302,13 @@ static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave
     return is_shut_out && !is_moving;
 }
 
-/* A job finds no room where paused jobs have the memory, until these have run and ended: others run
- * in its place, those with the most time left, as on all GPUs that the plan leaves idle. Returns
- * whether there are any. Where stops leave no memory behind, a gang for which the idle GPUs are on
- * too many nodes waits for the next round, as its round is its turn. */
-static bool choose_others(struct shockwave *s) {
-    if (s->way.keep != GSIM_KEEP_RESIDENT && s->way.keep != GSIM_KEEP_PAGEABLE)
+/* A job finds no room where paused jobs have the memory, until these have run and ended, or where
+ * the idle GPUs lack its own: others run in its place, those with the most time left, as on all
+ * GPUs that the plan leaves idle. Returns whether there are any. Elsewhere a gang for which the
+ * idle GPUs are on too many nodes waits for the next round, as its round is its turn. */
+static bool choose_others(const struct gsim_ctx *ctx, struct shockwave *s) {
+    if (s->way.keep != GSIM_KEEP_RESIDENT && s->way.keep != GSIM_KEEP_PAGEABLE &&
+        ctx->view->cluster.room != GSIM_ROOM_SCARCE)
         return false;
     uint32_t free = s->n_gpus, n = 0, before = s->chosen.n;
     for (uint32_t i = 0; i < before; i++) {
@@ -352,7 +353,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gsim_plan_wake(plan, s->ends_ns);
     }
     uint32_t mark = gsim_plan_mark(plan);
-    while (serve(ctx, plan, s) && is_new && choose_others(s))
+    while (serve(ctx, plan, s) && is_new && choose_others(ctx, s))
         gsim_plan_rollback(plan, mark);
 }
 
