@@ -15,6 +15,12 @@ static uint32_t home_of(const struct gsim_job *about, const struct gsim_unit **h
     return is_there ? about->n_units : about->n_left_units;
 }
 
+uint32_t gsim_job_copies_had(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_unit *home;
+    uint32_t had = home_of(gsim_machine_info(model, slot), &home);
+    return gsim_mostly(model->jobs[slot].lost_units == 0) ? had : model->jobs[slot].lost_units;
+}
+
 bool gsim_job_copies_are_elsewhere(const struct gsim_model *model, gsim_slot slot,
                                    const struct gsim_unit *units, uint32_t n_units) {
     const struct gsim_unit *home;
@@ -46,9 +52,7 @@ static struct gsim_loading back(const struct gsim_model *model, gsim_slot slot,
  * had when it stopped, or the trace does not say. */
 static int64_t rescale_ns_of(const struct gsim_model *model, gsim_slot slot, uint32_t n_units) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    const struct gsim_unit *home;
-    uint32_t had = home_of(about, &home);
-    return had == n_units && !gsim_machine_learns(&model->jobs[slot])
+    return gsim_job_copies_had(model, slot) == n_units && !gsim_machine_learns(&model->jobs[slot])
                ? -1
                : gsim_trace_get(model->setup.trace, GSIM_COL_RESCALE_NS, about->index);
 }

@@ -13,6 +13,8 @@ struct gsim_loading {
     int64_t process_ns; /* of that, the part in which its process starts, or ends */
 };
 
+/* How many GPUs the job has, or had when it stopped or a node failed, if it has not run since. */
+uint32_t gsim_job_copies_had(const struct gsim_model *model, gsim_slot slot);
 /* Whether these are other units than those where the job is, or those that it left while its memory
  * lies there. */
 bool gsim_job_copies_are_elsewhere(const struct gsim_model *model, gsim_slot slot,

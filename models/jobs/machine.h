@@ -57,6 +57,7 @@ struct gsim_machine_job {
     uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */
     int64_t bytes_in, bytes_out;
     gsim_work stored; /* the work in the checkpoint of its last stop, on storage */
+    uint32_t lost_units; /* that it had when a node failed, until it runs again; else 0 */
     const struct gsim_phases *phases; /* NULL: the job has one speed wherever it is */
     uint32_t at_phase;
     struct gsim_batch batch; /* that a policy has set; local 0: none */

@@ -131,6 +131,7 @@ static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
 static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     model->jobs[slot].phase = RUNNING;
+    model->jobs[slot].lost_units = 0;
     model->jobs[slot].came_at = model->progress[slot].done;
     if (gsim_rarely(gsim_machine_takes_turns(model, slot))) {
         gsim_shared_join(model, slot, now_ns);
@@ -171,6 +172,7 @@ static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) 
     model->progress[slot] = model->progress[failed];
     job->stop = from->stop;
     job->keep = from->keep;
+    job->lost_units = from->lost_units;
     job->bytes_in = from->bytes_in;
     job->bytes_out = from->bytes_out;
     gsim_machine_find_phase(model, slot);

@@ -162,6 +162,7 @@ enum gsim_when gsim_stopping_evict(struct gsim_model *model, gsim_slot slot, enu
 int64_t gsim_stopping_fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
                            int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
+    job->lost_units = gsim_job_copies_had(model, slot);
     if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING)
         gsim_stopping_stand_still(model, slot, false, now_ns);
     gsim_gang_paging_drop(model, slot, now_ns);

@@ -22,6 +22,7 @@
 #include "policies/elasticflow/reference.h"
 #include "policies/elasticflow/share.h"
 #include "policies/elasticflow/spare.h"
+#include "policies/lib/common.h"
 #include "policies/lib/rounds.h"
 #include "sim/base/units.h"
 
@@ -60,16 +61,30 @@ static void learn_trace(const struct gsim_ctx *ctx, struct elasticflow_job *job)
     job->needs = ctx->view->jobs.service_ns[job->slot] / own_of(ctx)->tick_ns;
 }
 
+/* GPUs of the cluster that have the job's memory. */
+static uint32_t most_gpus(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t n = 0;
+    if (cluster->room != GSIM_ROOM_SCARCE)
+        return cluster->n_gpus;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        uint32_t first = cluster->node_first_gpu[node];
+        if (gsim_common_has_memory(ctx, slot, first))
+            n += cluster->node_first_gpu[node + 1] - first;
+    }
+    return n;
+}
+
 static void learn(struct gsim_ctx *ctx, struct elasticflow_job *job) {
     const struct gsim_trace *trace = ctx->view->trace;
     const struct elasticflow *own = own_of(ctx);
     uint32_t number = ctx->view->jobs.index[job->slot], asked = ctx->view->jobs.gpus[job->slot];
     int64_t iterations = gsim_trace_get(trace, GSIM_COL_ITERATIONS, number);
+    uint32_t most = most_gpus(ctx, job->slot);
     struct gsim_where where = {.type = ctx->view->cluster.type[0], .gpus = 1};
-    for (uint32_t gpus = 1; gpus <= ctx->view->cluster.n_gpus && gpus < GSIM_MAX_GANG; gpus *= 2) {
+    for (uint32_t gpus = 1; gpus <= most && gpus < GSIM_MAX_GANG; gpus *= 2) {
         add_level(ctx, job, gpus);
-        if (!own->is_reference && asked > gpus && asked < 2 * gpus &&
-            asked <= ctx->view->cluster.n_gpus)
+        if (!own->is_reference && asked > gpus && asked < 2 * gpus && asked <= most)
             add_level(ctx, job, asked);
     }
     job->left = (double)iterations;

@@ -110,7 +110,7 @@ static bool move_away(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct
         fewest = idle;
         shape.within = node + 1;
     }
-    if (shape.within == 0 || !gsim_plan_move(plan, job->slot, &shape))
+    if (shape.within == 0 || !gsim_settings_move(plan, job->slot, &shape, own->way))
         return false;
     job->is_changed = true;
     own->moved[own->n_moved++] = ctx->view->jobs.index[job->slot];
@@ -148,10 +148,10 @@ static uint32_t in_use(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
 }
 
 /* Gives the job the GPUs that it shall have, if as many are idle where it can have them. */
-static bool put(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+static bool put(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struct elasticflow *own,
                 const struct elasticflow_job *job) {
     struct gsim_shape shape = shape_of(wanted(job));
-    return runs(ctx, job) ? gsim_plan_move(plan, job->slot, &shape)
+    return runs(ctx, job) ? gsim_settings_move(plan, job->slot, &shape, own->way)
                           : gsim_plan_place(plan, job->slot, &shape);
 }
 
@@ -166,7 +166,7 @@ static bool put_on_nodes(const struct gsim_ctx *ctx, struct gsim_plan *plan,
         for (uint32_t node = 0; lacks > 0 && node < n_nodes; node++)
             lacks -= in_use(ctx, plan, job, node) == used &&
                      clear_node(ctx, plan, own, job, node, widest, widest);
-    if (lacks <= 0 && put(ctx, plan, job))
+    if (lacks <= 0 && put(ctx, plan, own, job))
         return true;
     take_back(plan, own, attempt);
     return false;
@@ -180,7 +180,7 @@ static bool put_on_node(const struct gsim_ctx *ctx, struct gsim_plan *plan, stru
     if (!gsim_ask_may_use(ctx, job->slot, ctx->view->cluster.node_first_gpu[node]) ||
         !clear_node(ctx, plan, own, job, node, wanted(job), UINT32_MAX))
         return false;
-    if (put(ctx, plan, job))
+    if (put(ctx, plan, own, job))
         return true;
     take_back(plan, own, attempt);
     return false;
@@ -217,12 +217,12 @@ static void change(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct el
     if (wanted(job) == 0 || own->is_reference)
         (void)gsim_plan_preempt(plan, job->slot, own->way.stop, own->way.keep);
     else
-        job->is_changed = put(ctx, plan, job) || put_by_moves(ctx, plan, own, job);
+        job->is_changed = put(ctx, plan, own, job) || put_by_moves(ctx, plan, own, job);
 }
 
 static void place(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
                   const struct elasticflow_job *job) {
-    bool is_placed = put(ctx, plan, job) || put_by_moves(ctx, plan, own, job);
+    bool is_placed = put(ctx, plan, own, job) || put_by_moves(ctx, plan, own, job);
     if (is_placed && own->is_reference)
         gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED,
                         ctx->view->jobs.service_ns[job->slot] - 1000000);

@@ -20,8 +20,6 @@
  * more GPUs are worth is the device's business (gang.grown_ppm); for how long no job must have
  * waited is not published.
  */
-#include <string.h>
-
 #include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/taken.h"
@@ -212,22 +210,9 @@ struct gsim_preemption gsim_servers_way(const struct gsim_servers *servers) {
     return (struct gsim_preemption){GSIM_STOP_ITERATION, GSIM_KEEP_HOST};
 }
 
-/* The core finds GPUs for a move by way of the host alone. */
 bool gsim_servers_move(const struct gsim_servers *servers, struct gsim_plan *plan, gsim_slot slot,
                        const struct gsim_shape *shape) {
-    struct gsim_preemption way = gsim_servers_way(servers);
-    uint32_t mark = gsim_plan_mark(plan);
-    const struct gsim_unit *units;
-    if (!gsim_plan_move(plan, slot, shape))
-        return false;
-    if (way.keep == GSIM_KEEP_HOST)
-        return true;
-    uint32_t n_units = gsim_plan_units(plan, slot, &units);
-    struct gsim_unit *own = gsim_arena_array(gsim_plan_scratch(plan), n_units, sizeof *own);
-    if (own)
-        memcpy(own, units, n_units * sizeof *own);
-    gsim_plan_rollback(plan, mark);
-    return own && gsim_plan_move_on(plan, slot, own, n_units, way.stop, way.keep);
+    return gsim_settings_move(plan, slot, shape, gsim_servers_way(servers));
 }
 
 static bool may_move(const struct gsim_servers *servers, const struct gsim_ctx *ctx,

@@ -3,6 +3,8 @@
  * way in which a running job gives way. */
 #include "policies/lib/settings.h"
 
+#include <string.h>
+
 #include "sim/api/compat.h"
 #include "sim/base/hints.h"
 
@@ -122,6 +124,24 @@ struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_
                       "has none; add --set memory=uvm, lru or proactive, or choose "
                       "preempt=suspend or restart");
     return way_of(choice);
+}
+
+/* The core finds GPUs for a move by way of the host alone. */
+bool gsim_settings_move(struct gsim_plan *plan, gsim_slot slot, const struct gsim_shape *shape,
+                        struct gsim_preemption way) {
+    uint32_t mark = gsim_plan_mark(plan);
+    const struct gsim_unit *units;
+    if (!gsim_plan_move(plan, slot, shape))
+        return false;
+    if (way.keep != GSIM_KEEP_STORAGE && way.keep != GSIM_KEEP_IMAGE &&
+        way.keep != GSIM_KEEP_DISCARD)
+        return true;
+    uint32_t n_units = gsim_plan_units(plan, slot, &units);
+    struct gsim_unit *own = gsim_arena_array(gsim_plan_scratch(plan), n_units, sizeof *own);
+    if (own)
+        memcpy(own, units, n_units * sizeof *own);
+    gsim_plan_rollback(plan, mark);
+    return own && gsim_plan_move_on(plan, slot, own, n_units, way.stop, way.keep);
 }
 
 bool gsim_settings_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,

@@ -65,5 +65,8 @@ enum gsim_rule gsim_settings_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
                                      enum gsim_rule rule);
 bool gsim_settings_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                          enum gsim_rule rule);
+/* As gsim_plan_move, by that way; by way of the host where that leaves memory on the GPU. */
+bool gsim_settings_move(struct gsim_plan *plan, gsim_slot slot, const struct gsim_shape *shape,
+                        struct gsim_preemption way);
 
 #endif

@@ -11,6 +11,18 @@
 
 enum { UNKNOWN = 100 };
 
+/* Among the jobs that were measured, a job that failed and was measured again once. */
+static void count(struct lucid *lucid, const struct lucid_job *job, struct lucid_end *own) {
+    int64_t part = job->use_ppm * (LUCID_PARTS - 1) / GSIM_PPM;
+    if (own->is_measured)
+        return;
+    own->is_measured = true;
+    lucid->used[part]++;
+    lucid->last_used[lucid->n_measured++ % LUCID_PARTS] = (uint8_t)part;
+    if (job->kind != GSIM_NO_KIND)
+        lucid->n_of_kind[job->kind]++;
+}
+
 void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot) {
     struct lucid *lucid = ctx->state;
     struct lucid_job *job = lucid_job(ctx, slot);
@@ -20,14 +32,10 @@ void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot) {
     bool is_seen = gsim_common_sees_use(ctx);
     job->use_ppm =
         is_seen && busy_ns < ran_ns ? gsim_muldiv_floor(busy_ns, GSIM_PPM, ran_ns) : GSIM_PPM;
-    int64_t part = job->use_ppm * (LUCID_PARTS - 1) / GSIM_PPM;
-    lucid->used[part]++;
-    lucid->last_used[lucid->n_measured++ % LUCID_PARTS] = (uint8_t)part;
     job->n_counted = job->sum_ppm = 0;
     job->kind = lucid->pairs ? gsim_rates_of_job(ctx->view->trace, ctx->view->jobs.index[slot])
                              : GSIM_NO_KIND;
-    if (job->kind != GSIM_NO_KIND)
-        lucid->n_of_kind[job->kind]++;
+    count(lucid, job, &lucid->end[ctx->view->jobs.index[slot]]);
 }
 
 /* --- by a table of pairs ---------------------------------------------------------------------- */

@@ -47,7 +47,8 @@ static void note(const struct gsim_ctx *ctx, gsim_slot slot, int64_t took_ms, in
 
 static void note_end(const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t took_ms = gsim_attained_ns(ctx->view, slot) / GSIM_NS_PER_MS;
-    own(ctx)->end[ctx->view->jobs.index[slot]] = (struct lucid_end){took_ms, true};
+    own(ctx)->end[ctx->view->jobs.index[slot]].took_ms = took_ms;
+    own(ctx)->end[ctx->view->jobs.index[slot]].is_noted = true;
     note(ctx, slot, took_ms, 1);
 }
 
@@ -97,7 +98,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     if (!comes_again(ctx, slot) && !lucid_binder_arrival(ctx, lucid))
         gsim_common_no_memory(ctx);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
-    if (gpus > lucid->most_profiled)
+    if (!lucid_has_room(ctx, slot, lucid->n_main, ctx->view->cluster.n_gpus))
         stand_in_line(ctx, slot);
     else if (!gsim_index_insert(&lucid->fresh, slot, gpus, gsim_nth(ctx->view, slot)))
         gsim_common_no_memory(ctx);
@@ -202,7 +203,7 @@ static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct lucid *lucid = own(ctx);
     uint32_t slot = gsim_index_first(&lucid->line), next;
     for (; slot != GSIM_NO_ID; slot = next) {
-        bool is_wide = ctx->view->jobs.gpus[slot] > lucid->n_main;
+        bool is_wide = !lucid_has_room(ctx, slot, 0, lucid->n_main);
         uint32_t end = is_wide ? ctx->view->cluster.n_gpus : lucid->n_main;
         next = gsim_index_next(&lucid->line, slot);
         if (!gsim_common_waits(ctx->view, slot))
@@ -239,7 +240,6 @@ static enum gsim_status find_pool(struct gsim_ctx *ctx, struct lucid *lucid) {
                          "lucid.pool=%lld leaves no GPU of %u to jobs that were profiled",
                          (long long)pool, cluster->n_gpus);
     lucid->n_main = cluster->n_gpus - (pool < 0 ? own_pool : (uint32_t)pool);
-    lucid->most_profiled = cluster->n_gpus - lucid->n_main;
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         uint32_t first = cluster->node_first_gpu[node], end = cluster->node_first_gpu[node + 1];
         end = end < lucid->n_main ? end : lucid->n_main;

@@ -32,6 +32,7 @@ struct lucid_past {
 struct lucid_end {
     int64_t took_ms;
     bool is_noted;
+    bool is_measured; /* it counts among those that were */
 };
 
 enum {
@@ -47,7 +48,6 @@ struct lucid {
     gsim_slot due; /* the last of them */
     uint32_t n_main; /* GPUs from this one on are the profiler's */
     uint32_t widest_main; /* of them on one node */
-    uint32_t most_profiled; /* GPUs of a job that is profiled */
     int64_t profile_ns;
     bool keeps; /* what a job does while it is profiled counts */
     gsim_slot *host; /* by GPU: the job that was first to share it; GSIM_NO_SLOT: none */
@@ -85,6 +85,8 @@ static inline struct lucid_job *lucid_job(const struct gsim_ctx *ctx, gsim_slot 
     return gsim_job_state(ctx, slot);
 }
 
+/* Whether the job can have GPUs from `first` up to `end` at all, by their number and memory. */
+bool lucid_has_room(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t first, uint32_t end);
 /* Finds idle GPUs from `first` up to `end` on as few nodes as there can be, and places the job on
  * them alone; a job of one GPU so that another may join it where `is_open`. */
 bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t first,

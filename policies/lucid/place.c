@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "policies/lib/common.h"
+
 /* A part of the cluster's GPUs, how many of them the job takes, and the memory that it needs on
  * each. */
 struct search {
@@ -68,17 +70,37 @@ static uint32_t take(const struct search *search, uint32_t node, uint32_t left,
 }
 
 /* Whether the GPUs were found; they are in lucid->unit. */
-static bool find(const struct search *search, struct lucid *lucid, bool may_span) {
+static bool find(const struct search *search, struct lucid *lucid, bool spans) {
     uint32_t n = 0, has, n_nodes = search->ctx->view->cluster.n_nodes;
     memset(lucid->is_taken, 0, n_nodes * sizeof *lucid->is_taken);
     while (n < search->wanted) {
         uint32_t left = search->wanted - n, node = best_node(search, left, lucid->is_taken, &has);
-        if (node == n_nodes || (has < left && !may_span))
+        if (node == n_nodes || (has < left && !spans))
             return false;
         n += take(search, node, left, lucid->unit + n);
         lucid->is_taken[node] = true;
     }
     return true;
+}
+
+static bool may_span(const struct gsim_ctx *ctx, uint32_t gpus) {
+    const struct lucid *lucid = ctx->state;
+    return gpus > lucid->widest_main || gpus > ctx->view->cluster.widest_node;
+}
+
+bool lucid_has_room(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t first, uint32_t end) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t gpus = ctx->view->jobs.gpus[slot], all = 0, most = 0;
+    if (cluster->room != GSIM_ROOM_SCARCE)
+        return gpus <= end - first;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        const uint32_t *of = &cluster->node_first_gpu[node];
+        uint32_t from = of[0] > first ? of[0] : first, to = of[1] < end ? of[1] : end;
+        uint32_t n = from < to && gsim_common_has_memory(ctx, slot, from) ? to - from : 0;
+        all += n;
+        most = n > most ? n : most;
+    }
+    return gpus <= (may_span(ctx, gpus) ? all : most);
 }
 
 /* Jobs of one GPU share it by the driver's time slices, and there is room for one more. */
@@ -99,8 +121,8 @@ bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, u
     struct lucid *lucid = ctx->state;
     uint32_t gpus = ctx->view->jobs.gpus[slot], mark = gsim_plan_mark(plan);
     struct search search = {ctx, slot, first, end, gpus, gsim_job_memory(ctx->view, slot)};
-    bool may_span = gpus > lucid->widest_main || gpus > ctx->view->cluster.widest_node;
-    if (first >= end || gpus > ctx->view->cluster.n_idle_gpus || !find(&search, lucid, may_span))
+    if (first >= end || gpus > ctx->view->cluster.n_idle_gpus ||
+        !find(&search, lucid, may_span(ctx, gpus)))
         return false;
     bool is_done = is_open && gpus == 1 ? open_gpu(ctx, plan, slot)
                                         : gsim_plan_place_whole(plan, slot, lucid->unit, gpus);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/muri/own.h"
 
+#include <string.h>
+
 #include "policies/muri/calm.h"
 #include "policies/muri/line.h"
 #include "policies/muri/order.h"
@@ -40,14 +42,27 @@ enum gsim_status muri_open_own(struct gsim_ctx *ctx, struct muri *muri) {
     return GSIM_OK;
 }
 
+static void drop(struct muri *muri, uint32_t number) {
+    uint32_t at = 0;
+    while (at < muri->n_order && muri->order[at] != number)
+        at++;
+    if (at < muri->n_order)
+        memmove(muri->order + at, muri->order + at + 1,
+                (--muri->n_order - at) * sizeof *muri->order);
+}
+
+/* A job that failed comes again behind the others. */
+static void add(struct muri *muri, uint32_t number) {
+    if (muri->job[number].is_active)
+        drop(muri, number);
+    muri->order[muri->n_order++] = number;
+    muri->job[number].is_active = true;
+}
+
 static void read_jobs(struct gsim_ctx *ctx, struct muri *muri) {
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->changes.n_arrived; i++) {
-        uint32_t number = view->jobs.index[view->changes.arrived[i]];
-        if (!muri->job[number].is_active)
-            muri->order[muri->n_order++] = number;
-        muri->job[number].is_active = true;
-    }
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+        add(muri, view->jobs.index[view->changes.arrived[i]]);
     for (uint32_t i = 0; i < muri->n_order; i++) {
         struct muri_job *job = &muri->job[muri->order[i]];
         job->is_active = job->is_here;

@@ -58,17 +58,29 @@ static void drop_ended(struct shockwave *s) {
         drop(s, s->ended.number[--s->ended.n]);
 }
 
+/* The same job, before a node failed that held it. */
+static void keep_fair(struct shockwave_job *job, const struct shockwave_job *before) {
+    job->has_fair = before->has_fair;
+    job->fair_s = before->fair_s;
+    job->fair_sum = before->fair_sum;
+    job->first_round = before->first_round;
+    job->last_round = before->last_round;
+}
+
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct shockwave *s = own(ctx);
     uint32_t number = ctx->view->jobs.index[slot];
-    drop_ended(s); /* a job that failed comes again */
-    if (s->n_active == 0)
+    struct shockwave_job before = s->job[number];
+    drop_ended(s);
+    if (s->n_active == 0 && !before.has_ended)
         s->origin_ns = ctx->view->jobs.submit_ns[slot];
     s->job[number] = (struct shockwave_job){
         .slot = slot,
         .gpus = ctx->view->jobs.gpus[slot],
         .submit_s = shockwave_since_origin_s(s, ctx->view->jobs.submit_ns[slot]),
         .came = s->n_came++};
+    if (before.has_ended)
+        keep_fair(&s->job[number], &before);
     s->active[s->n_active++] = number;
     s->is_due = true;
     s->is_counted = false;
@@ -241,7 +253,6 @@ static void hold_chosen(struct shockwave *s) {
 static void begin_round(struct gsim_ctx *ctx, struct shockwave *s) {
     int64_t past_ns = ctx->view->now_ns - s->ends_ns;
     s->round += 1 + (uint64_t)(past_ns > 0 ? past_ns / s->round_ns : 0);
-    count_gpus(ctx, s);
     plan(ctx, s);
     choose(s);
     drop_holders(ctx, s);
@@ -291,12 +302,13 @@ static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave
     return is_shut_out && !is_moving;
 }
 
-/* A job finds no room where paused jobs have the memory, until these have run and ended: others run
- * in its place, those with the most time left, as on all GPUs that the plan leaves idle. Returns
- * whether there are any. Where stops leave no memory behind, a gang for which the idle GPUs are on
- * too many nodes waits for the next round, as its round is its turn. */
-static bool choose_others(struct shockwave *s) {
-    if (s->way.keep != GSIM_KEEP_RESIDENT && s->way.keep != GSIM_KEEP_PAGEABLE)
+/* A job finds no room where paused jobs have the memory, until these have run and ended, or where
+ * the idle GPUs lack its own: others run in its place, those with the most time left, as on all
+ * GPUs that the plan leaves idle. Returns whether there are any. Elsewhere a gang for which the
+ * idle GPUs are on too many nodes waits for the next round, as its round is its turn. */
+static bool choose_others(const struct gsim_ctx *ctx, struct shockwave *s) {
+    if (s->way.keep != GSIM_KEEP_RESIDENT && s->way.keep != GSIM_KEEP_PAGEABLE &&
+        ctx->view->cluster.room != GSIM_ROOM_SCARCE)
         return false;
     uint32_t free = s->n_gpus, n = 0, before = s->chosen.n;
     for (uint32_t i = 0; i < before; i++) {
@@ -334,13 +346,14 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     bool is_new = !is_in_round(s) || ctx->view->now_ns >= s->ends_ns;
     if (is_new) {
         drop_ended(s);
-        if (s->n_active == 0)
+        count_gpus(ctx, s);
+        if (s->n_active == 0 || s->n_gpus == 0)
             return;
         begin_round(ctx, s);
         gsim_plan_wake(plan, s->ends_ns);
     }
     uint32_t mark = gsim_plan_mark(plan);
-    while (serve(ctx, plan, s) && is_new && choose_others(s))
+    while (serve(ctx, plan, s) && is_new && choose_others(ctx, s))
         gsim_plan_rollback(plan, mark);
 }
 

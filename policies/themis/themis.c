@@ -459,7 +459,7 @@ static void change(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s
         return;
     if (gets == 0 && gsim_plan_preempt(plan, job->slot, s->way.stop, s->way.keep))
         set_gpus(s, job, 0);
-    else if (gets > 0 && gsim_plan_move(plan, job->slot, &shape))
+    else if (gets > 0 && gsim_settings_move(plan, job->slot, &shape, s->way))
         set_gpus(s, job, gets);
 }
 

@@ -197,6 +197,10 @@ struct gsim_crowd {
     struct gsim_tail rho;
 };
 
+/* Heartbeats: instants until the next one or, where all jobs have come and no node fails, stops for
+ * each active job that discard what a job has done. */
+enum { GSIM_HEARTBEAT_EVERY = 1 << 18, GSIM_HEARTBEAT_DISCARDS = 1 << 10 };
+
 /* The state of progress at the last heartbeat. */
 struct gsim_heartbeat {
     gsim_i128 served_ns; /* of active jobs: the most that each has got to */
@@ -291,6 +295,7 @@ struct gsim_core {
     int64_t arrival_ns; /* time of that arrival */
     int64_t model_ns; /* time of the model's next event */
     struct gsim_heartbeat heartbeat;
+    uint32_t beat_nth, n_discards; /* the instant of the last heartbeat; such stops since then */
     int64_t timer_ns;
     struct gsim_loops *loops; /* jobs that come after others; NULL: the trace has none */
     const int64_t *file_submit_ns; /* with loops: submissions as the trace's file has them */

@@ -9,8 +9,6 @@
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
 
-enum { HEARTBEAT_EVERY = 1 << 18 };
-
 enum gsim_status gsim_core_no_memory(struct gsim_core *core) {
     if (core->status == GSIM_OK)
         core->status = gsim_no_memory(core->log, "simulating");
@@ -213,6 +211,17 @@ static bool is_idle_motion(struct gsim_core *core) {
     return is_idle;
 }
 
+static bool is_beat_due(const struct gsim_core *core, uint32_t n) {
+    return n - core->beat_nth >= GSIM_HEARTBEAT_EVERY;
+}
+
+/* At the n-th instant. */
+static bool beats_idly(struct gsim_core *core, uint32_t n) {
+    core->beat_nth = n;
+    core->n_discards = 0;
+    return is_idle_motion(core);
+}
+
 /* An active job from which stops have taken work; GSIM_NO_SLOT: there is none. */
 static gsim_slot discarded_job(const struct gsim_core *core) {
     for (uint32_t i = 0; i < core->view.jobs.n_active; i++)
@@ -274,7 +283,7 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
         *status = no_progress(core);
         return true;
     }
-    if (has_no_end && n % HEARTBEAT_EVERY == 0 && is_idle_motion(core)) {
+    if (is_beat_due(core, n) && beats_idly(core, n) && has_no_end) {
         *status = livelock(core);
         return true;
     }
@@ -307,7 +316,7 @@ GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
         if (gsim_rarely(gsim_arena_has_failed(core->arena)))
             return gsim_core_no_memory(core);
         bool may_be_over =
-            next > last_ns || has_seen_all(core) || n % HEARTBEAT_EVERY == 0 || is_watched || *stop;
+            next > last_ns || has_seen_all(core) || is_beat_due(core, n) || is_watched || *stop;
         if (gsim_rarely(may_be_over) && is_over(core, next, n, &status))
             return status;
         gsim_metrics_pass(core, next);

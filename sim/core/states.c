@@ -439,6 +439,17 @@ static void count_preemption(struct gsim_core *core, gsim_slot slot) {
     core->metrics.n_preemptions++;
 }
 
+/* An arrival or a repair that is ahead may end a livelock. */
+static void count_discard(struct gsim_core *core) {
+    bool may_change =
+        core->arrival_ns != GSIM_NEVER || !gsim_eventq_is_empty(&core->failures.queue);
+    uint64_t most = (uint64_t)GSIM_HEARTBEAT_DISCARDS * core->view.jobs.n_active;
+    if (may_change || ++core->n_discards < most)
+        return;
+    core->n_discards = 0;
+    core->beat_nth -= GSIM_HEARTBEAT_EVERY; /* it is due */
+}
+
 /* The heartbeat does not take what the job does once more for progress. */
 GSIM_COLD static void note_discard(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
@@ -447,6 +458,7 @@ GSIM_COLD static void note_discard(struct gsim_core *core, gsim_slot slot) {
     own->was_discarded = true;
     if (done_ns > own->discarded_ns)
         own->discarded_ns = done_ns;
+    count_discard(core);
 }
 
 static void stop_job(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,

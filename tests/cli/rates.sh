@@ -194,6 +194,17 @@ printf '[node small]\ndevice = a100-40\ngpus = 2\n[node large]\ndevice = a100-80
 expect "elasticflow: no job moves off GPUs that are too small for the job in need" 0 '"migrations":1,' \
     "$gsim" run --policy elasticflow --cluster "$tmp/types.ini" --rates "$tmp/types.csv" --set slot=10s --format json \
     --quiet "$tmp/large.csv"
+# No GPU beside the large one has the memory of a and b, which run one after the other, on it; a job of 60 GiB is not
+# profiled where the profiler's GPU lacks that.
+printf '[node large]\ndevice = a100-80\ngpus = 1\n[node small]\ndevice = a100-40\ngpus = 1\n' >"$tmp/roomy.ini"
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\na,0,1000,1,60\nb,0,1000,1,60\n' >"$tmp/roomy.csv"
+policy=elasticflow ends "elasticflow: no job waits for more GPUs than have its memory" "2000.000000000 1000.000000000" \
+    --cluster "$tmp/roomy.ini" "$tmp/roomy.csv"
+printf 'c,0,1000,1,1\n' >>"$tmp/roomy.csv"
+policy=shockwave ends "shockwave: other jobs have the GPUs that lack a job's memory" \
+    "1000.000000000 2000.000000000 1000.000000000" --cluster "$tmp/roomy.ini" --set round=2000s "$tmp/roomy.csv"
+expect "lucid: no job waits for a profiler without the memory" 0 "3 completed, 0 unfinished" \
+    "$gsim" run --policy lucid --cluster "$tmp/roomy.ini" --quiet "$tmp/roomy.csv"
 # Six nodes of four GPUs, each with an idle one. e needs a node of its own, which b and c would have to leave, and
 # there is room for b alone. f needs two: b moves for it then, in that plan, where it was taken for moved already.
 table pieces.csv ideal,n,1,1 ideal,m,1,1 ideal,m,2,2 ideal,w,1,1 ideal,w,3,3 ideal,x,1,1 ideal,x,2,2 ideal,x,4,4

@@ -2,16 +2,10 @@
 """Lucid (Hu et al., ASPLOS 2023, section 3): a profiler's pool first, the fewest GPUs first; then jobs in
 the order of estimated time times GPUs, the first of which holds up the others. No job is stopped but by the profiler.
 The estimate is the mean of the user's jobs that are done, of all jobs where there is none, and else 1 ms."""
-import math
-import os
 import statistics
-import sys
 from fractions import Fraction
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plain"))
-from failures import Stream  # noqa: E402
-
-SEED = 3
+from outages import SEED, Node, kept, words_of
 
 
 def nodes_of(draw, gpus):
@@ -43,24 +37,20 @@ def start(waiting, free, begins, now):
     return free
 
 
-class Outage:
-    """Of the only node: when it fails and is repaired, in ms (docs/clusters.md, "Nodes that fail")."""
+class Outage(Node):
+    """Of the only node; times in ms."""
     def __init__(self, up_s, down_s, every_ms):
-        self.stream, self.means, self.is_up, self.every_ms = Stream(SEED, "failures of node 0"), (down_s, up_s), True, every_ms
-        self.turns = self.draw() if up_s else math.inf
+        super().__init__(0, 0, None, up_s * 10**9, down_s * 10**9)
+        self.every_ms = every_ms
 
-    def draw(self):
-        return self.stream.exponential(self.means[self.is_up] * 10**9) / 1e6
-
-    def turn(self):
-        self.is_up = not self.is_up
-        self.turns += self.draw()
+    @property
+    def turns(self):
+        return self.turns_ns / 1e6
 
     def fall_back(self, job, now):
         """To its last checkpoint, or to where it began from storage."""
         done = job["length_ms"] - job["left"] + now - job["began"]
-        kept = max(job["length_ms"] - job["left"], done // self.every_ms * self.every_ms if self.every_ms else 0)
-        job["left"] = job["length_ms"] - kept
+        job["left"] = job["length_ms"] - kept(done, job["length_ms"] - job["left"], self.every_ms)
 
 
 def ends(jobs, gpus, pool, profile_ms, keeps, outage):
@@ -194,41 +184,57 @@ class Binder:
         self.jobs_on = [[other for other in jobs if other is not job] for jobs in self.jobs_on]
 
 
-def shared_ends(jobs, gpus, pool, profile_ms, speeds):
-    """Works and times in ms; what a job did in the profiler is lost."""
+def shared_ends(jobs, gpus, pool, profile_ms, speeds, outage):
+    """Works and times in ms; what a job did in the profiler is lost. A job that failed is profiled again, and counts once among
+    those that were measured."""
     now, past, binder, coming = 0.0, Past(), Binder(gpus - pool, speeds), list(jobs)
     fresh, line, profiled = [], [], []
     while coming or fresh or line or profiled or binder.running():
         until = [now + job["left"] / speed for job, speed in binder.running()]
         until += [job["until"] for job in profiled] + [job["submit"] for job in coming[:1]]
-        then = min(until)
+        then = min(until + [outage.turns])
         for job, speed in binder.running():
             job["left"] -= (then - now) * speed
         now = then
         over = [job for job, _ in binder.running() if job["left"] < 1e-3]
         stopped = [job for job in profiled if job["until"] == now]
         profiled = [job for job in profiled if job["until"] > now]
-        for job in sorted(over + [job for job in stopped if job["length_ms"] <= profile_ms], key=lambda job: job["nth"]):
+        for job in sorted(over + [job for job in stopped if job["left"] <= profile_ms], key=lambda job: job["nth"]):
             job["end"] = now
             past.note(job)
             binder.drop(job)
+        came = []
         while coming and coming[0]["submit"] <= now:
-            job = coming.pop(0)
-            (fresh if job["gpus"] <= pool else stopped).append(job)
+            came.append(coming.pop(0))
+        if outage.turns <= now:
+            outage.turn()
+            for job in profiled:
+                job["left"] -= now - job["until"] + min(profile_ms, job["left"])
+            lost = [job for job, _ in binder.running()] + profiled
+            for job in sorted(lost, key=lambda job: job["nth"]):
+                job["saved"] = kept(job["length_ms"] - job["left"], job["saved"], outage.every_ms)
+                job.update(left=job["length_ms"] - job["saved"], is_measured=False)
+                binder.drop(job)
+                came.append(job)
+            profiled = []
+        stopped = [job for job in stopped if "end" not in job]
         for job in stopped:
-            if "end" in job:
-                continue
-            if job["gpus"] <= pool:
-                job["is_measured"] = True
+            job.update(is_measured=True, left=float(job["length_ms"]), saved=0)
+            if not job["has_counted"]:
                 binder.measured.append(job["model"])
-            job["key"] = past.key(job)
-            line.append(job)
-        line.sort(key=lambda job: (job["key"], job["nth"]))
+            job["has_counted"] = True
+        fresh += [job for job in came if job["gpus"] <= pool]
         fresh.sort(key=lambda job: (job["gpus"], job["nth"]))
-        binder.serve(line)
-        while fresh and fresh[0]["gpus"] <= pool - sum(job["gpus"] for job in profiled):
+        # what was measured counts before the job is off its GPUs and stands in line
+        for others in [job for job in came if job["gpus"] > pool], stopped:
+            for job in others:
+                job["key"] = past.key(job)
+            line = sorted(line + others, key=lambda job: (job["key"], job["nth"]))
+            if outage.is_up:
+                binder.serve(line)
+        while outage.is_up and fresh and fresh[0]["gpus"] <= pool - sum(job["gpus"] for job in profiled):
             job = fresh.pop(0)
-            job["until"] = now + min(profile_ms, job["length_ms"])
+            job["until"] = now + min(profile_ms, job["left"])
             profiled.append(job)
 
 
@@ -244,16 +250,21 @@ def lucid_pairs(draw, run):
         length = draw.choice([draw.randrange(10**3, 3 * 10**5), draw.randrange(10**5, 3 * 10**6)])
         jobs.append({"nth": i, "submit": submit, "length_ms": length, "left": float(length), "user": draw.choice("abc"),
                      "gpus": min(draw.choice([1, 1, 1, 1, 2]), gpus - pool), "model": draw.randrange(n_models),
-                     "is_measured": False})
+                     "is_measured": False, "has_counted": False, "saved": 0})
         submit += draw.choice([0, draw.randrange(10**5), draw.randrange(10**6)])
+    nodes, up, every = nodes_of(draw, gpus), draw.choice([0, 0, 1000]), draw.choice([0, 233])
+    nodes = ("--nodes", 1, "--gpus-per-node", gpus) if up else nodes
+    for job in jobs:
+        job["length_ms"] = min(job["length_ms"], 800 * 1000) if up else job["length_ms"]
+        job["left"] = float(job["length_ms"])
     with open("rates.csv", "w") as to:
         to.write("device,model,gpus,beside,iterations_per_s\n")
         to.writelines(f"ideal,m{a},{width},,1000\n" for a in range(n_models) for width in (1, 2))
         to.writelines(f"ideal,m{a},1,m{b},{1000 * speed:g}\n" for a, row in enumerate(speeds) for b, speed in enumerate(row) if speed)
     rows = [("job_id", "submit_s", "gpus", "user", "model", "iterations")]
     rows += [(job["nth"], job["submit"] / 1000, job["gpus"], job["user"], f"m{job['model']}", job["length_ms"]) for job in jobs]
-    got = run(rows, "--policy", "lucid", *nodes_of(draw, gpus), "--rates", "rates.csv", "--set", f"pool={pool}", "--set",
-              f"profile={profile_ms}ms", "--set", "binder=on")
-    shared_ends(jobs, gpus, pool, profile_ms, speeds)
+    got = run(rows, "--policy", "lucid", *nodes, "--rates", "rates.csv", "--set", f"pool={pool}", "--set",
+              f"profile={profile_ms}ms", "--set", "binder=on", *words_of(up, 100, every))
+    shared_ends(jobs, gpus, pool, profile_ms, speeds, Outage(up, 100, every * 1000))
     return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end'] / 1000}" for row, job in zip(got, jobs)
             if abs(float(row["end_s"]) - job["end"] / 1000) > 1]

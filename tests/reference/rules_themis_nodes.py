@@ -2,27 +2,11 @@
 """Themis where more happens than jobs that come and end: nodes fail, jobs come after others, change their model while they run,
 pay for another number of GPUs, and run on GPUs of unlike types. Jobs are on one node, or have a GPU each on nodes of one."""
 import math
-import os
-import sys
 
+from outages import SEED, Node, kept
 from rules_themis import Lots, auction, value
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plain"))
-from failures import Stream  # noqa: E402
-
-SLACK, SEED = 1e-4, 7  # stops wait for the end of an iteration, of some us
-
-
-class Node:
-    """up, down: the mean times, in ns."""
-    def __init__(self, number, gpus, kind, up, down):
-        self.idle, self.gpus, self.kind, self.is_up, self.means = gpus, gpus, kind, True, (down, up)
-        self.stream = Stream(SEED, f"failures of node {number}")
-        self.turns_ns = self.stream.exponential(up) if up else math.inf
-
-    def turn(self):
-        self.is_up = not self.is_up
-        self.turns_ns += self.stream.exponential(self.means[self.is_up])
+SLACK = 1e-4  # stops wait for the end of an iteration, of some us
 
 
 class Job:
@@ -63,7 +47,6 @@ class Job:
             span -= step
 
     def take_off(self, is_stored):
-        """A move goes by way of the host."""
         self.saved = self.done if is_stored else self.saved
         self.had, self.left_on = self.has, None if is_stored else self.node
         self.node.idle += self.has
@@ -74,12 +57,14 @@ class Job:
         self.has, self.node, self.left_on = k, node, None
         node.idle -= k
 
-    def fail(self, every):
-        """A job that loses its GPUs comes anew, from storage; one that waits stays the job that had so many of them."""
-        self.done = self.saved = max(self.saved, self.done // every * every if every else 0.0)
+    def fail(self, now, every):
+        """A job that loses its GPUs comes back from storage, if it has a checkpoint there, and has had as many GPUs as before."""
+        self.done = self.saved = kept(self.done, self.saved, every)
         if self.has:
+            had = self.has if now >= self.goes else self.had
             self.take_off(False)
-            self.had = 0
+            self.had = had
+        self.had = self.had if self.done else 0
         self.left_on = None
 
 
@@ -125,7 +110,7 @@ class Walk:
                 if job.has:  # it comes behind those that wait
                     self.active.remove(job)
                     self.active.append(job)
-                job.fail(self.every)
+                job.fail(self.now, self.every)
 
     def offer(self):
         waiting = [job for job in self.active if job.has == 0 or (job.until <= self.now + SLACK and self.now >= job.goes)]
@@ -147,7 +132,7 @@ class Walk:
             job = bid["job"]
             job.was_on = job.node
             if job.has and bid["gets"] != job.has:
-                job.take_off(self.is_stored and bid["gets"] == 0)
+                job.take_off(self.is_stored)
         for bid in sorted(bids, key=lambda bid: bid["job"].was_on is None):
             job = bid["job"]
             if bid["gets"] and not job.has:

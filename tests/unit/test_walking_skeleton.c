@@ -262,8 +262,11 @@ static void test_pause(void **state) {
 
 /* --- motion without progress ends the run ------------------------------------------------------- */
 
+static int64_t told_ns;
+
 /* Whatever the first job does in a millisecond is thrown away. */
 static void decide_in_vain(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    told_ns = ctx->view->now_ns;
     if (ctx->view->jobs.state[0] == GSIM_RUNNING)
         (void)gsim_plan_preempt(plan, 0, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
     else if (ctx->view->jobs.state[0] == GSIM_QUEUED)
@@ -280,12 +283,14 @@ static void test_motion_without_progress(void **state) {
     assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_FAILED);
     assert_non_null(
         strstr(log.errors[0].text, "moves 2 jobs about, and none has got anything done"));
+    /* From the second job's arrival on, after 3.5 s, a heartbeat comes after 2 x 1024 such stops,
+     * one each ms; the second one finds nothing new. */
+    assert_true(told_ns < 8 * S);
     gsim_arena_free(arena);
 }
 
-/* The first job is stopped at each third instant, after 3 ms of its 8 s, and begins anew. A
- * heartbeat is after 2^18 instants, which 3 does not divide, so that heartbeats see 0, 1 and 2 ms
- * of work in turn. */
+/* The first job is stopped at each third instant, after 3 ms of its 8 s, and begins anew:
+ * heartbeats see 0, 1 or 2 ms of work. */
 static void decide_anew(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     if (ctx->view->jobs.state[0] == GSIM_QUEUED)
         (void)place(ctx, plan, 0);
