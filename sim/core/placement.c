@@ -3,24 +3,14 @@
  * units as it goes, so that they are no longer idle; if the whole request does not fit, they are
  * given back. */
 #include "sim/core/cluster.h"
+#include "sim/core/search.h"
 #include "sim/base/wide.h"
 #include "sim/base/hints.h"
 
 #define PPM ((uint32_t)GSIM_PPM)
 
-struct search {
-    uint32_t first_node, end_node; /* range of the search */
-    struct gsim_cluster *cluster;
-    const struct gsim_request *request;
-    struct gsim_unit *units;
-    uint32_t n;
-    uint32_t n_takes; /* number of nodes that the units are on, at most */
-    bool is_plain; /* whether the request is plain */
-    uint64_t on_node; /* bits taken last, of one word of a node */
-};
-
 /* Takes up to `most` idle GPUs of a node, lowest numbers first. */
-static inline void take_plain(struct search *s, uint32_t node, uint32_t most) {
+static inline void take_plain(struct gsim_search *s, uint32_t node, uint32_t most) {
     struct gsim_cluster *c = s->cluster;
     uint64_t *idle = &c->idle_gpus[(size_t)node * c->node_words];
     struct gsim_unit *unit = s->units + s->n, *end = unit + most;
@@ -39,7 +29,7 @@ static inline void take_plain(struct search *s, uint32_t node, uint32_t most) {
 
 /* Whether the request's memory fits the GPU, and the remainder the host, after the GPUs that the
  * request takes before on the node. */
-static bool takes_of_host(const struct search *s, uint32_t gpu, int64_t *host_bytes) {
+static bool takes_of_host(const struct gsim_search *s, uint32_t gpu, int64_t *host_bytes) {
     int64_t needs = gsim_cluster_host_needs(s->cluster, s->request, gpu);
     if (needs > *host_bytes)
         return false;
@@ -47,7 +37,7 @@ static bool takes_of_host(const struct search *s, uint32_t gpu, int64_t *host_by
     return true;
 }
 
-GSIM_APART static void take_counted(struct search *s, uint32_t node, uint32_t most) {
+GSIM_APART static void take_counted(struct gsim_search *s, uint32_t node, uint32_t most) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t end = c->node_first_gpu[node + 1], from = s->n, until = s->n + most;
     int64_t host_bytes = gsim_cluster_host_free(c, node);
@@ -58,7 +48,7 @@ GSIM_APART static void take_counted(struct search *s, uint32_t node, uint32_t mo
     gsim_cluster_charge(s->cluster, s->request, s->units + from, s->n - from, true);
 }
 
-static inline void take_from(struct search *s, uint32_t node, uint32_t most) {
+void gsim_search_take(struct gsim_search *s, uint32_t node, uint32_t most) {
     s->n_takes++;
     if (gsim_mostly(s->is_plain))
         take_plain(s, node, most);
@@ -66,8 +56,7 @@ static inline void take_from(struct search *s, uint32_t node, uint32_t most) {
         take_counted(s, node, most);
 }
 
-/* Idle GPUs of the node that this request may use. */
-GSIM_APART static uint32_t usable(const struct search *s, uint32_t node) {
+uint32_t gsim_search_usable(const struct gsim_search *s, uint32_t node) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t n = c->node_idle[node];
     if (s->is_plain)
@@ -86,38 +75,29 @@ GSIM_APART static uint32_t usable(const struct search *s, uint32_t node) {
     return n;
 }
 
-/* The first node at or after `from` with k idle GPUs. */
-static inline uint32_t next_node(struct gsim_cluster *c, uint32_t k, uint32_t from) {
-    if (from > 0)
-        return gsim_bitset_next(&c->nodes_with[k], from);
-    uint32_t node = gsim_bitset_first(&c->nodes_with[k]);
-    if (node == UINT32_MAX)
-        gsim_bitset_remove(&c->counts, k);
-    return node;
-}
-
 /* The fullest node with at least `need` usable GPUs; ties by number. */
-static inline uint32_t best_fit(const struct search *s, uint32_t need) {
+static inline uint32_t best_fit(const struct gsim_search *s, uint32_t need) {
     struct gsim_cluster *c = s->cluster;
     for (uint32_t k = gsim_bitset_next(&c->counts, need); k <= c->widest_node;
          k = gsim_bitset_next(&c->counts, k + 1))
-        for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node;
-             node = next_node(c, k, node + 1))
-            if (gsim_mostly(s->is_plain) || usable(s, node) >= need)
+        for (uint32_t node = gsim_search_next_node(c, k, s->first_node); node < s->end_node;
+             node = gsim_search_next_node(c, k, node + 1))
+            if (gsim_mostly(s->is_plain) || gsim_search_usable(s, node) >= need)
                 return node;
     return UINT32_MAX;
 }
 
-static inline bool take_node(struct search *s, uint32_t need) {
+static inline bool take_node(struct gsim_search *s, uint32_t need) {
     uint32_t node = best_fit(s, need);
     if (node == UINT32_MAX)
         return false;
-    take_from(s, node, need);
+    gsim_search_take(s, node, need);
     return true;
 }
 
 /* The number of nodes of a kind that the request may use, with enough memory on each GPU. */
-GSIM_APART static uint32_t nodes_for(const struct search *s, const struct gsim_node_kind *kind) {
+GSIM_APART static uint32_t nodes_for(const struct gsim_search *s,
+                                     const struct gsim_node_kind *kind) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t gpu = c->node_first_gpu[kind->first_node];
     bool has_room = s->request->mem_bytes <= c->gpu_hbm_bytes[gpu] ||
@@ -126,7 +106,7 @@ GSIM_APART static uint32_t nodes_for(const struct search *s, const struct gsim_n
 }
 
 /* Takes whole nodes, the widest first, and a part of another node for the remainder. */
-GSIM_APART static bool find_nodes(struct search *s, uint32_t kind, bool with_remainder) {
+GSIM_APART static bool find_nodes(struct gsim_search *s, uint32_t kind, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t left = s->request->shape.gpus;
     for (uint32_t i = kind; i < c->n_kinds; i++) {
@@ -139,7 +119,7 @@ GSIM_APART static bool find_nodes(struct search *s, uint32_t kind, bool with_rem
 }
 
 /* The widest kind of nodes that the request may use; the last one where it may use none. */
-static inline uint32_t widest_kind(const struct search *s) {
+static inline uint32_t widest_kind(const struct gsim_search *s) {
     uint32_t i = 0;
     while (gsim_rarely(i + 1 < s->cluster->n_kinds) && nodes_for(s, &s->cluster->kinds[i]) == 0)
         i++;
@@ -147,132 +127,29 @@ static inline uint32_t widest_kind(const struct search *s) {
 }
 
 /* Takes one node where a node is wide enough. */
-static inline bool find_consolidated(struct search *s, bool with_remainder) {
+static inline bool find_consolidated(struct gsim_search *s, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t gpus = s->request->shape.gpus, i = widest_kind(s);
     return gpus <= c->kinds[i].gpus ? take_node(s, gpus) : find_nodes(s, i, with_remainder);
 }
 
-/* --- as many nodes as the gang asked for ------------------------------------------------------ */
-
-/* Parts that are still to be taken: nodes with `each` of the GPUs, and wide ones with one more. A
- * node with room for a wide part has room for an even one, so that any order of nodes finds room
- * for all parts if there is any. */
-struct split {
-    uint32_t each, n_wide, n_even;
-};
-
-static struct split split_of(const struct gsim_request *request) {
-    uint32_t gpus = request->shape.gpus, nodes = request->n_nodes < gpus ? request->n_nodes : gpus;
-    return (struct split){gpus / nodes, gpus % nodes, nodes - gpus % nodes};
-}
-
-static bool is_whole(const struct split *left) {
-    return left->n_wide == 0 && left->n_even == 0;
-}
-
-/* Whether the search has taken units of the node. */
-static bool has_part(const struct search *s, uint32_t node) {
-    for (uint32_t u = 0; u < s->n; u++)
-        if (s->cluster->node_of_gpu[s->units[u].gpu] == node)
-            return true;
-    return false;
-}
-
-static void take_part(struct search *s, uint32_t node, struct split *left) {
-    uint32_t can = usable(s, node);
-    bool is_wide = left->n_wide > 0 && can > left->each;
-    if (can < left->each || (!is_wide && left->n_even == 0))
-        return;
-    *(is_wide ? &left->n_wide : &left->n_even) -= 1;
-    take_from(s, node, left->each + is_wide);
-}
-
-/* Whether there are nodes for all parts, each of which has room of its own: a gang that finds too
- * few takes none of them, and need not give them back. */
-static bool has_parts(const struct search *s, struct split left) {
-    struct gsim_cluster *c = s->cluster;
-    uint32_t wide = left.n_wide, all = left.n_wide + left.n_even, n_wide = 0, n = 0;
-    for (uint32_t k = gsim_bitset_next(&c->counts, left.each); k <= c->widest_node;
-         k = gsim_bitset_next(&c->counts, k + 1))
-        for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node;
-             node = next_node(c, k, node + 1)) {
-            uint32_t can = usable(s, node);
-            n += can >= left.each;
-            n_wide += can > left.each;
-            if (n >= all && n_wide >= wide)
-                return true;
-        }
-    return false;
-}
-
-/* Takes parts of the fullest nodes with room. A node that gives one has fewer idle GPUs than those
- * still to come, and is not met again. */
-static bool split_fullest(struct search *s) {
-    struct gsim_cluster *c = s->cluster;
-    struct split left = split_of(s->request);
-    if (!has_parts(s, left))
-        return false;
-    for (uint32_t k = gsim_bitset_next(&c->counts, left.each);
-         k <= c->widest_node && !is_whole(&left); k = gsim_bitset_next(&c->counts, k + 1))
-        for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node && !is_whole(&left);
-             node = next_node(c, k, node + 1))
-            take_part(s, node, &left);
-    return is_whole(&left);
-}
-
-static bool split_emptiest(struct search *s) {
-    struct gsim_cluster *c = s->cluster;
-    struct split left = split_of(s->request);
-    for (uint32_t k = c->widest_node; k >= left.each && !is_whole(&left); k--)
-        for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], 0);
-             node != UINT32_MAX && !is_whole(&left);
-             node = gsim_bitset_next(&c->nodes_with[k], node + 1))
-            if (!has_part(s, node))
-                take_part(s, node, &left);
-    return is_whole(&left);
-}
-
-/* The node at which a random walk begins: each that the request may use is as likely. */
-GSIM_APART static uint32_t random_node(struct search *s) {
-    struct gsim_cluster *c = s->cluster;
-    const struct gsim_node_set *nodes = s->request->nodes;
-    uint64_t drawn = gsim_mix_next(&c->random);
-    uint32_t n = 0, node = 0;
-    for (uint32_t i = 0; i < c->n_nodes && nodes; i++)
-        n += nodes->has_node[i];
-    if (n == 0)
-        return (uint32_t)(drawn % c->n_nodes);
-    for (uint32_t left = (uint32_t)(drawn % n); left > 0 || !nodes->has_node[node]; node++)
-        left -= nodes->has_node[node];
-    return node;
-}
-
-static bool split_random(struct search *s) {
-    struct gsim_cluster *c = s->cluster;
-    struct split left = split_of(s->request);
-    uint32_t first = random_node(s);
-    for (uint32_t i = 0; i < c->n_nodes && !is_whole(&left); i++)
-        take_part(s, (first + i) % c->n_nodes, &left);
-    return is_whole(&left);
-}
-
 /* Takes the fewest nodes, or as many as the gang asked for. */
-static inline bool find_few(struct search *s) {
-    return gsim_rarely(s->request->n_nodes > 1) ? split_fullest(s) : find_consolidated(s, true);
+static inline bool find_few(struct gsim_search *s) {
+    return gsim_rarely(s->request->n_nodes > 1) ? gsim_search_split_fullest(s)
+                                                : find_consolidated(s, true);
 }
 
 /* --- by rule ---------------------------------------------------------------------------------- */
 
 /* Gives all units back: the search begins anew. */
-static void start_over(struct search *s) {
+static void start_over(struct gsim_search *s) {
     gsim_cluster_charge(s->cluster, s->request, s->units, s->n, false);
     s->n = s->n_takes = 0;
 }
 
 /* Places a gang of several nodes below the switch that has the fewest idle GPUs and room for the
  * gang, else across switches. */
-GSIM_APART static bool find_below_switch(struct search *s) {
+GSIM_APART static bool find_below_switch(struct gsim_search *s) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t need = s->request->shape.gpus, best = c->n_switches, least = UINT32_MAX;
     for (uint32_t i = 0; i < c->n_switches; i++) {
@@ -280,7 +157,7 @@ GSIM_APART static bool find_below_switch(struct search *s) {
         s->first_node = c->switch_first_node[i];
         s->end_node = c->switch_first_node[i + 1];
         for (uint32_t node = s->first_node; node < s->end_node; node++)
-            idle += usable(s, node);
+            idle += gsim_search_usable(s, node);
         if (idle < need || idle >= least)
             continue;
         if (find_few(s)) {
@@ -294,7 +171,7 @@ GSIM_APART static bool find_below_switch(struct search *s) {
     return find_few(s);
 }
 
-static inline bool find_together(struct search *s) {
+static inline bool find_together(struct gsim_search *s) {
     const struct gsim_cluster *c = s->cluster;
     if (c->n_switches <= 1)
         return find_few(s);
@@ -303,21 +180,21 @@ static inline bool find_together(struct search *s) {
     return is_split ? find_below_switch(s) : find_few(s);
 }
 
-GSIM_APART static bool find_any(struct search *s) {
+GSIM_APART static bool find_any(struct gsim_search *s) {
     struct gsim_cluster *c = s->cluster;
     uint32_t left = s->request->shape.gpus;
     if (left > c->n_idle)
         return false;
     uint32_t k = gsim_bitset_next(&c->counts, 1), node = 0;
     while (left > 0 && k <= c->widest_node) {
-        node = next_node(c, k, node);
+        node = gsim_search_next_node(c, k, node);
         if (node == UINT32_MAX) {
             k = gsim_bitset_next(&c->counts, k + 1);
             node = 0;
             continue;
         }
-        uint32_t before = s->n, can = usable(s, node);
-        take_from(s, node, can < left ? can : left);
+        uint32_t before = s->n, can = gsim_search_usable(s, node);
+        gsim_search_take(s, node, can < left ? can : left);
         left -= s->n - before;
         node++;
     }
@@ -325,30 +202,30 @@ GSIM_APART static bool find_any(struct search *s) {
 }
 
 /* The node with the most idle GPUs, among nodes with a usable GPU. */
-static uint32_t emptiest(const struct search *s) {
+static uint32_t emptiest(const struct gsim_search *s) {
     const struct gsim_cluster *c = s->cluster;
     for (uint32_t k = c->widest_node; k > 0; k--)
         for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], 0); node != UINT32_MAX;
              node = gsim_bitset_next(&c->nodes_with[k], node + 1))
-            if (usable(s, node) > 0)
+            if (gsim_search_usable(s, node) > 0)
                 return node;
     return UINT32_MAX;
 }
 
 /* The fullest node with room among those where a gang of this size was placed last; else an empty
  * node. */
-static uint32_t akin(const struct search *s) {
+static uint32_t akin(const struct gsim_search *s) {
     struct gsim_cluster *c = s->cluster;
     uint32_t need = s->request->shape.gpus, empty = UINT32_MAX;
     for (uint32_t k = gsim_bitset_next(&c->counts, need); k <= c->widest_node;
          k = gsim_bitset_next(&c->counts, k + 1))
-        for (uint32_t node = next_node(c, k, 0); node != UINT32_MAX;
-             node = next_node(c, k, node + 1)) {
+        for (uint32_t node = gsim_search_next_node(c, k, 0); node != UINT32_MAX;
+             node = gsim_search_next_node(c, k, node + 1)) {
             bool is_empty = k == c->node_first_gpu[node + 1] - c->node_first_gpu[node];
             if (is_empty && empty != UINT32_MAX && k == c->widest_node)
                 break; /* nodes as wide as any with as many idle GPUs are all empty */
             if ((is_empty && empty != UINT32_MAX) || (!is_empty && c->node_gang[node] != need) ||
-                usable(s, node) < need)
+                gsim_search_usable(s, node) < need)
                 continue;
             if (!is_empty)
                 return node;
@@ -358,43 +235,43 @@ static uint32_t akin(const struct search *s) {
     return empty;
 }
 
-GSIM_APART static bool find_akin(struct search *s) {
+GSIM_APART static bool find_akin(struct gsim_search *s) {
     uint32_t node = akin(s);
     if (node == UINT32_MAX)
         return find_together(s);
     s->cluster->node_gang[node] = s->request->shape.gpus;
-    take_from(s, node, s->request->shape.gpus);
+    gsim_search_take(s, node, s->request->shape.gpus);
     return true;
 }
 
-GSIM_APART static bool find_random(struct search *s) {
+GSIM_APART static bool find_random(struct gsim_search *s) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t left = s->request->shape.gpus;
     if (left > c->n_idle)
         return false;
-    uint32_t first = random_node(s);
+    uint32_t first = gsim_search_random_node(s);
     for (uint32_t i = 0; i < c->n_nodes && left > 0; i++) {
-        uint32_t node = (first + i) % c->n_nodes, before = s->n, can = usable(s, node);
-        take_from(s, node, can < left ? can : left);
+        uint32_t node = (first + i) % c->n_nodes, before = s->n, can = gsim_search_usable(s, node);
+        gsim_search_take(s, node, can < left ? can : left);
         left -= s->n - before;
     }
     return left == 0;
 }
 
-GSIM_APART static bool find_spread(struct search *s) {
+GSIM_APART static bool find_spread(struct gsim_search *s) {
     if (s->request->shape.gpus > s->cluster->n_idle)
         return false;
     while (s->n < s->request->shape.gpus) {
         uint32_t node = emptiest(s);
         if (node == UINT32_MAX)
             return false;
-        take_from(s, node, 1);
+        gsim_search_take(s, node, 1);
     }
     return true;
 }
 
 /* Takes a share of one GPU: of the partly free GPU that it fills best, else of an idle GPU. */
-GSIM_APART static bool find_share(struct search *s) {
+GSIM_APART static bool find_share(struct gsim_search *s) {
     struct gsim_cluster *c = s->cluster;
     int64_t cpus = s->request->shape.cpus_milli;
     for (uint32_t gpu = gsim_index_seek(&c->partial, s->request->shape.share_ppm, 0);
@@ -413,16 +290,16 @@ GSIM_APART static bool find_share(struct search *s) {
 
 /* On the nodes that the gang asked for; on one node the rules that keep gangs together do as
  * always. */
-GSIM_APART static bool find_split(struct search *s) {
+GSIM_APART static bool find_split(struct gsim_search *s) {
     switch (s->request->shape.rule) {
     case GSIM_RULE_SPREAD:
-        return split_emptiest(s);
+        return gsim_search_split_emptiest(s);
     case GSIM_RULE_RANDOM:
-        return split_random(s);
+        return gsim_search_split_random(s);
     case GSIM_RULE_AFFINITY:
         return s->request->n_nodes == 1 ? find_akin(s) : find_together(s);
     case GSIM_RULE_ANY:
-        return split_fullest(s);
+        return gsim_search_split_fullest(s);
     case GSIM_RULE_FULLEST:
     case GSIM_RULE_CONSOLIDATE:
     case GSIM_RULE_SKEW:
@@ -432,7 +309,7 @@ GSIM_APART static bool find_split(struct search *s) {
     return find_together(s);
 }
 
-static inline bool find_by_rule(struct search *s) {
+static inline bool find_by_rule(struct gsim_search *s) {
     const struct gsim_shape *shape = &s->request->shape;
     if (gsim_rarely(s->request->n_nodes > 0))
         return find_split(s);
@@ -457,7 +334,7 @@ static inline bool find_by_rule(struct search *s) {
     return find_together(s);
 }
 
-static inline struct gsim_found found(const struct search *s) {
+static inline struct gsim_found found(const struct gsim_search *s) {
     bool is_on_one_node = s->n_takes <= 1;
     bool has_bits = s->is_plain && is_on_one_node && s->cluster->node_words == 1;
     return (struct gsim_found){s->n, true, is_on_one_node, has_bits ? s->on_node : 0};
@@ -487,12 +364,12 @@ bool gsim_cluster_are_spread(const struct gsim_cluster *cluster, const struct gs
 struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
                                        const struct gsim_request *request, uint32_t node,
                                        struct gsim_unit *units) {
-    struct search s = {.first_node = node,
-                       .end_node = node + 1,
-                       .cluster = cluster,
-                       .request = request,
-                       .units = units,
-                       .is_plain = gsim_cluster_is_plain(cluster, request)};
+    struct gsim_search s = {.first_node = node,
+                            .end_node = node + 1,
+                            .cluster = cluster,
+                            .request = request,
+                            .units = units,
+                            .is_plain = gsim_cluster_is_plain(cluster, request)};
     uint32_t gpus = request->shape.gpus;
     bool is_bound = request->shape.within > 0;
     bool is_rule =
@@ -500,9 +377,9 @@ struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
     if (is_bound && request->shape.share_ppm < PPM)
         return find_share(&s) ? found(&s) : (struct gsim_found){0};
     if ((!is_rule && !is_bound) || request->shape.share_ppm < PPM || request->n_nodes > 1 ||
-        cluster->node_idle[node] < gpus || usable(&s, node) < gpus)
+        cluster->node_idle[node] < gpus || gsim_search_usable(&s, node) < gpus)
         return (struct gsim_found){0};
-    take_from(&s, node, gpus);
+    gsim_search_take(&s, node, gpus);
     return found(&s);
 }
 
@@ -515,11 +392,11 @@ GSIM_WHOLE struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
             gsim_cluster_take(cluster, request, NULL, 0);
         return (struct gsim_found){.fits = fits};
     }
-    struct search s = {.end_node = cluster->n_nodes,
-                       .cluster = cluster,
-                       .request = request,
-                       .units = units,
-                       .is_plain = gsim_cluster_is_plain(cluster, request)};
+    struct gsim_search s = {.end_node = cluster->n_nodes,
+                            .cluster = cluster,
+                            .request = request,
+                            .units = units,
+                            .is_plain = gsim_cluster_is_plain(cluster, request)};
     if (find_by_rule(&s))
         return found(&s);
     gsim_cluster_charge(cluster, request, units, s.n, false);
