@@ -9,7 +9,7 @@
 /* A priority may be -1, so an empty cell has this value until the row is added; then it is 0. */
 #define GSIM_EMPTY_PRIORITY INT64_MIN
 
-enum { GSIM_ROW_EXTRAS = 20 };
+enum { GSIM_ROW_EXTRAS = 21 };
 
 struct gsim_known_jobs; /* known_jobs.h */
 

@@ -190,13 +190,14 @@ static bool take_limit_raw(struct gsim_builder *builder, const char *text, size_
             *limit >= 0);
 }
 
-/* Reads "CANCELLED by 1000" as CANCELLED. */
+/* Reads "CANCELLED by 1000" as CANCELLED. A row that is RESIZING is the part of a job before its
+ * size was changed, with an end; the next row of its id is the part behind that. */
 static bool take_state(struct gsim_builder *builder, const char *text, size_t length) {
     char word[32] = "";
     size_t n = strcspn(text, " +");
     memcpy(word, text, n < sizeof word ? n : sizeof word - 1);
-    if (gsim_text_choice(word, "RUNNING|SUSPENDED|COMPLETING|CONFIGURING|RESIZING") >= 0)
-        builder->row.drop = "they had not ended yet";
+    if (gsim_text_choice(word, "RUNNING|SUSPENDED|COMPLETING|CONFIGURING") >= 0)
+        builder->row.extra[GSIM_SACCT_IS_RUNNING] = 1;
     else if (gsim_text_choice(word, "PENDING|REVOKED") >= 0)
         builder->row.drop = "they had not started";
     return length > 0;
@@ -361,14 +362,37 @@ static const char *why_no_gpu(const struct gsim_row *row) {
                : "they had no GPU (no gres/gpu in AllocTRES)";
 }
 
+/* A job that still runs holds its GPUs: left out, the long jobs of a log would be missing from it,
+ * and the cluster emptier than it was. One past its limit is the record of a job that is gone.
+ * Without Start it could not be told from a row of a later log that has its end. */
+static void look_at_running(struct gsim_row *row) {
+    int64_t limit_ns = row->cell[GSIM_COL_LIMIT_NS];
+    if (row->extra[GSIM_SACCT_IS_RUNNING] <= 0 || row->service_ns < 0)
+        return;
+    if (row->ran_from_s < 0)
+        row->drop = "they had not ended yet (with the column Start they would be jobs that run for "
+                    "as long as they had run)";
+    else if (row->service_ns == 0)
+        row->drop = "they had begun in the second in which the log was written";
+    else if (limit_ns >= 0 && row->service_ns > limit_ns)
+        row->drop = "they had not ended yet though they were past their time limit: records of "
+                    "jobs that are gone ('sacctmgr show runawayjobs' lists them), or OverTimeLimit";
+    else
+        row->loss = "they had not ended yet: here they run for as long as they had run when the "
+                    "log was written";
+    if (row->ran_from_s >= 0)
+        row->ran_to_s = row->ran_from_s + row->service_ns / GSIM_NS_PER_S;
+}
+
 static void finish_job(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
+    look_at_running(row);
     look_at_clock(row);
     if (row->id_length == 0)
         row->wrong = "no job id: the columns JobIDRaw or JobID have it";
     else if (row->service_ns < 0)
         row->wrong = "no time: the columns ElapsedRaw or Elapsed have it";
-    else if (row->service_ns == 0)
+    else if (row->service_ns == 0 && !row->drop)
         row->drop = "they ended before they ran (no elapsed time)";
     else if (row->extra[GSIM_SACCT_GPUS] <= 0)
         row->drop = why_no_gpu(row);

@@ -6,8 +6,9 @@
 #include "policies/slurm/passes.h"
 #include "policies/slurm/shards.h"
 
-/* What a job is billed, in thousandths: TRESBillingWeights of its partition, else its GPUs, times
- * the QOS' UsageFactor. */
+/* What a job is billed, in thousandths, times the QOS' UsageFactor: TRESBillingWeights of its
+ * partition. "If TRESBillingWeights is not defined then the job is billed against the total number
+ * of allocated CPUs" (slurm.conf(5)): its GPUs where the trace does not know these. */
 static int64_t billing_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                           gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
@@ -19,6 +20,9 @@ static int64_t billing_of(const struct gsim_slurm_state *state, const struct gsi
     if (partition->gpu_milli >= 0) {
         by_gpu = job->wants[GSIM_SLURM_GPUS] * partition->gpu_milli;
         by_cpu = cpus > 0 ? gsim_muldiv_floor(cpus, partition->cpu_milli, 1000) : 0;
+    } else if (cpus > 0) {
+        by_gpu = 0;
+        by_cpu = cpus;
     }
     int64_t all = !state->conf.bills_most ? by_gpu + by_cpu : by_gpu > by_cpu ? by_gpu : by_cpu;
     return job->qos == GSIM_SLURM_NONE

@@ -503,23 +503,49 @@ static void finish_nodes(struct gsim_slurm_reading *r, const struct record *reco
         *open = record->node;
 }
 
+/* Key=Value, Key="a value with blanks" or Key = Value, as Slurm's own reader takes them. */
+struct pair {
+    const char *name, *value; /* name NULL: a word that is no pair */
+    size_t name_length, value_length;
+};
+
+/* Cuts the next word or pair off a line without blanks in front; false: there is none. */
+static bool next_pair(const char **line, struct pair *out) {
+    const char *at = *line;
+    size_t name = strcspn(at, "= \t");
+    const char *equals = at + name + strspn(at + name, " \t");
+    if (*at == '\0')
+        return false;
+    *out = (struct pair){.name = NULL};
+    if (name == 0 || *equals != '=') {
+        at += name + strcspn(at + name, " \t");
+    } else {
+        const char *value = equals + 1 + (equals > at + name ? strspn(equals + 1, " \t") : 0);
+        const char *end = *value == '"' ? strchr(value + 1, '"') : NULL;
+        size_t length = end ? (size_t)(end - value) - 1 : strcspn(value, " \t");
+        *out = (struct pair){at, value + (end != NULL), name, length};
+        at = end ? end + 1 : value + length;
+    }
+    *line = at + strspn(at, " \t");
+    return true;
+}
+
 void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins) {
     struct record record = {.is_default = !begins && r->is_default};
     const struct gsim_slurm_node *open = begins ? NULL : open_node(r);
     record.node = open ? *open : r->node_default;
     record.node.line = open ? open->line : r->line;
-    for (const char *at = text + strspn(text, " \t"); *at && r->status == GSIM_OK;
-         at += strspn(at, " \t")) {
-        size_t n = strcspn(at, " \t"), name = strcspn(at, "= \t");
-        if (name < n) {
-            const char *key = gsim_slurm_keep(r, at, name);
-            const char *value = gsim_slurm_keep(r, at + name + 1, n - name - 1);
-            if (begins && at == text + strspn(text, " \t"))
-                begin(r, &record, value);
-            else
-                take_record_pair(r, &record, key, value);
-        }
-        at += n;
+    struct pair pair;
+    const char *at = text + strspn(text, " \t");
+    for (bool is_first = true; r->status == GSIM_OK && next_pair(&at, &pair); is_first = false) {
+        if (!pair.name)
+            continue;
+        const char *key = gsim_slurm_keep(r, pair.name, pair.name_length);
+        const char *value = gsim_slurm_keep(r, pair.value, pair.value_length);
+        if (begins && is_first)
+            begin(r, &record, value);
+        else
+            take_record_pair(r, &record, key, value);
     }
     if (r->status == GSIM_OK)
         finish_nodes(r, &record, begins);

@@ -148,15 +148,16 @@ fi
 
 # --- what the log holds beside jobs -----------------------------------------------------------------------
 
-# A job that still runs at the log's end holds GPUs there, and is none of the trace's.
+# A job that still runs at the log's end holds GPUs there, and one that has not begun is none of the trace's.
 {
     echo 'JobIDRaw|User|State|Submit|Start|End|ElapsedRaw|AllocTRES'
     echo '1|u|COMPLETED|2024-05-01T00:00:00|2024-05-01T00:00:00|2024-05-01T01:00:00|3600|gres/gpu=1'
     echo '2|u|RUNNING|2024-05-01T00:30:00|2024-05-01T01:00:00|Unknown|3600|gres/gpu=1'
+    echo '3|u|PENDING|2024-05-01T00:40:00|Unknown|Unknown|0|'
 } >"$tmp/running.txt"
 # shellcheck disable=SC2086
-expect "a log with a job that still runs" 0 "1 jobs" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
-said "which is named among what was left out" "1 job; left out: 1 row (they had not ended yet)"
+expect "a log with a job that still runs" 0 "2 jobs on" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
+said "and one that waits, which is named among what was left out" "2 jobs; left out: 1 row (they had not started)"
 
 # --- types of GPU of a site ---------------------------------------------------------------------
 

@@ -95,7 +95,7 @@ class Site:
             self.modes = {name: r.choice(["REQUEUE", "CANCEL", "OFF"]) for name in names if r.random() < 0.4}
 
     def draw_bills(self, r):
-        """What a GPU and a CPU weigh in each partition, None: nothing is said, and GPUs count; and each QOS' UsageFactor."""
+        """What a GPU and a CPU weigh in each partition, None: nothing is said, and CPUs count; and each QOS' UsageFactor."""
         self.bills_most = r.random() < 0.3
         for partition in self.partitions.values():
             partition["weights"] = r.choice([None, None, (1.0, 0.25), (2.5, 0.5), (0.0, 1.0)])

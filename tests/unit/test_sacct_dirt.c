@@ -64,6 +64,58 @@ static void test_sacct_times_that_cannot_be(void **state) {
     expect_warning(f, "1 row (the first is line 4): their elapsed time is longer than End - Start");
 }
 
+/* Job 1 ran for an hour when the log was written, and counts as a job of an hour. Job 2 was past its limit of a minute,
+ * job 3 had no second yet. Job 4 had 4 GPUs for 10 s, then 2 for 20: the first part is a job as well, and the second
+ * waits for nothing. */
+static void test_sacct_jobs_that_run_on(void **state) {
+    struct fixture *f = *state;
+    static const char text[] =
+        "JobIDRaw|Submit|Start|End|State|ElapsedRaw|TimelimitRaw|AllocTRES\n"
+        "1|2024-03-01T00:00:00|2024-03-01T00:01:00|Unknown|RUNNING|3600|60|gres/gpu=4\n"
+        "2|2024-03-01T00:00:00|2024-03-01T00:01:00|Unknown|RUNNING|61|1|gres/gpu=4\n"
+        "3|2024-03-01T00:00:00|2024-03-01T01:01:00|Unknown|CONFIGURING|0|1|gres/gpu=4\n"
+        "4|2024-03-01T00:00:00|2024-03-01T00:01:00|2024-03-01T00:01:10|RESIZING|10|60|gres/gpu=4\n"
+        "4|2024-03-01T00:00:00|2024-03-01T00:01:10|2024-03-01T00:01:30|COMPLETED|20|60|gres/gpu=2\n";
+    assert_int_equal(read_log(f, text), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 3);
+    expect_job(f, 0, "1", 3600, 4);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_START_NS, 0), 60 * S);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_END_NS, 0), 3660 * S);
+    expect_job(f, 1, "4", 10, 4);
+    assert_string_equal(gsim_trace_id(&f->trace, 2), "4#2");
+    assert_int_equal(f->trace.submit_ns[2], 70 * S);
+    assert_int_equal(f->trace.service_ns[2], 20 * S);
+    expect_warning(f, "1 row (the first is line 2): they had not ended yet: here they run for as long");
+    expect_warning(f, "left out 1 row (the first is line 3): they had not ended yet though they were past");
+    expect_warning(f, "left out 1 row (the first is line 4): they had begun in the second");
+}
+
+/* The logs of two days, joined: job 1 ran on both, and job 2, which was requeued, stands in both with its two runs. */
+static void test_sacct_logs_that_were_joined(void **state) {
+    struct fixture *f = *state;
+    static const char header[] = "JobIDRaw|Submit|Start|End|State|ElapsedRaw|AllocTRES\n";
+    static const char requeued[] =
+        "2|2024-03-01T00:00:00|2024-03-01T00:00:00|2024-03-01T00:01:00|NODE_FAIL|60|gres/gpu=1\n"
+        "2|2024-03-01T00:00:00|2024-03-01T00:02:00|2024-03-01T00:04:00|COMPLETED|120|gres/gpu=1\n";
+    static const char running[] = "1|2024-03-01T00:00:00|2024-03-01T00:00:00|Unknown|RUNNING|300|gres/gpu=1\n";
+    static const char ended[] =
+        "1|2024-03-01T00:00:00|2024-03-01T00:00:00|2024-03-01T00:10:00|COMPLETED|600|gres/gpu=1\n";
+    for (int i = 0; i < 2; i++) {
+        char text[2048];
+        (void)snprintf(text, sizeof text, "%s%s%s%s%s", header, i ? ended : running, requeued, i ? running : ended,
+                       requeued);
+        assert_int_equal(read_log(f, text), GSIM_OK);
+        assert_int_equal(f->trace.n_jobs, 3);
+        uint32_t one = i ? 0 : 2;
+        expect_job(f, one, "1", 600, 1);
+        expect_job(f, i ? 1 : 0, "2", 60, 1);
+        assert_string_equal(gsim_trace_id(&f->trace, i ? 2 : 1), "2#2");
+        assert_int_equal(f->trace.submit_ns[i ? 2 : 1], 60 * S);
+    }
+    expect_warning(f, "left out 1 row (the first is line 5): another row of their job has the same start");
+    expect_warning(f, "left out 2 rows (the first is line 6): they repeat a row before them");
+}
+
 /* Two clusters that count their jobs alike: 1 and 2 of alpha are the trace, with the memory of alpha's step. 1 of
  * beta would take the place of alpha's, and its step would give that job 2 GiB. */
 static void test_sacct_of_two_clusters(void **state) {
@@ -133,6 +185,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_sacct_mig_names),
         TEST(test_sacct_times_that_cannot_be),
+        TEST(test_sacct_jobs_that_run_on),
+        TEST(test_sacct_logs_that_were_joined),
         TEST(test_sacct_of_two_clusters),
         TEST(test_sacct_decimal_commas),
         TEST(test_utf16),
