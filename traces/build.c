@@ -364,6 +364,42 @@ static void say_what_is_gap(struct gsim_builder *b) {
                   b->n_gappy, b->n);
 }
 
+static bool name_lines(struct gsim_builder *b) {
+    if (b->line)
+        return true;
+    b->line = gsim_arena_grow_raw(b->arena, NULL, b->capacity * sizeof *b->line);
+    for (uint32_t i = 0; b->line && i < b->n; i++)
+        b->line[i] = (uint32_t)(b->first_line + i);
+    b->is_irregular = b->line;
+    return b->line;
+}
+
+bool gsim_build_take_out(struct gsim_builder *b, const bool *is_out) {
+    uint32_t n = 0;
+    if (!name_lines(b))
+        return false;
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (is_out[i])
+            continue;
+        b->submit_ns[n] = b->submit_ns[i];
+        b->service_ns[n] = b->service_ns[i];
+        b->gpus[n] = b->gpus[i];
+        b->id_at[n] = b->id_at[i];
+        b->line[n] = b->line[i];
+        for (uint8_t k = 0; k < b->n_kept; k++)
+            b->column[b->kept[k]][n] = b->column[b->kept[k]][i];
+        n++;
+    }
+    b->n = n;
+    return true;
+}
+
+void gsim_build_look_at_order(struct gsim_builder *b) {
+    b->is_unsorted = false;
+    for (uint32_t i = 1; i < b->n; i++)
+        b->is_unsorted |= b->submit_ns[i] < b->submit_ns[i - 1];
+}
+
 /* Times on the calendar become times since the first submission. */
 static void start_at_the_first(struct gsim_builder *b) {
     static const enum gsim_column times[] = {GSIM_COL_LOGGED_START_NS, GSIM_COL_LOGGED_END_NS};

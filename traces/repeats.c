@@ -148,42 +148,6 @@ static enum gsim_status look_at(struct repeats *r, uint32_t i) {
     return GSIM_OK;
 }
 
-/* --- leaving copies out ----------------------------------------------------------------------- */
-
-static bool name_lines(struct gsim_builder *b) {
-    if (b->line)
-        return true;
-    b->line = gsim_arena_grow_raw(b->arena, NULL, b->capacity * sizeof *b->line);
-    for (uint32_t i = 0; b->line && i < b->n; i++)
-        b->line[i] = (uint32_t)(b->first_line + i);
-    b->is_irregular = b->line;
-    return b->line;
-}
-
-static void take_out(struct repeats *r) {
-    struct gsim_builder *b = r->b;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->n; i++) {
-        if (r->is_copy[i])
-            continue;
-        b->submit_ns[n] = b->submit_ns[i];
-        b->service_ns[n] = b->service_ns[i];
-        b->gpus[n] = b->gpus[i];
-        b->id_at[n] = b->id_at[i];
-        b->line[n] = b->line[i];
-        for (uint8_t k = 0; k < b->n_kept; k++)
-            b->column[b->kept[k]][n] = b->column[b->kept[k]][i];
-        n++;
-    }
-    b->n = n;
-}
-
-static void check_order(struct gsim_builder *b) {
-    b->is_unsorted = false;
-    for (uint32_t i = 1; i < b->n; i++)
-        b->is_unsorted |= b->submit_ns[i] < b->submit_ns[i - 1];
-}
-
 enum gsim_status gsim_repeats_find(struct gsim_builder *builder) {
     struct repeats r = {.b = builder, .buckets = 64};
     int64_t errors_before = builder->log->n_errors;
@@ -195,12 +159,9 @@ enum gsim_status gsim_repeats_find(struct gsim_builder *builder) {
     for (uint32_t i = 0; i < builder->n && status == GSIM_OK; i++)
         status = look_at(&r, i);
     gsim_arena_drop(builder->arena, r.table);
-    if (status == GSIM_OK && r.n_copies > 0) {
-        if (!name_lines(builder))
-            return gsim_no_memory(builder->log, "looking for duplicate ids");
-        take_out(&r);
-    }
+    if (status == GSIM_OK && r.n_copies > 0 && !gsim_build_take_out(builder, r.is_copy))
+        return gsim_no_memory(builder->log, "looking for duplicate ids");
     if (status == GSIM_OK && r.run)
-        check_order(builder);
+        gsim_build_look_at_order(builder);
     return status == GSIM_OK && builder->log->n_errors > errors_before ? GSIM_BAD_INPUT : status;
 }

@@ -133,6 +133,7 @@ struct gsim_trace_options {
     FILE *left_out; /* a CSV row for what became of each row of the file; NULL: none is written */
     const char *rates; /* a table of measured speeds (traces/rates.h); NULL: none */
     const char *goodput; /* a table of goodput (traces/goodput.h); NULL: none */
+    const char *log_from; /* where the log begins (traces/log_from.h); NULL: with its first job */
     /* The content of the trace where it is in memory: the path is then its name in messages, and no
      * file is read. NULL: the path is a file. */
     const void *bytes;

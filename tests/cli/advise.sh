@@ -159,6 +159,20 @@ fi
 expect "a log with a job that still runs" 0 "2 jobs on" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
 said "and one that waits, which is named among what was left out" "2 jobs; left out: 1 row (they had not started)"
 
+# A list of what ran from day 10 on: a job of 12 days that began ten days before, and then one of 50 minutes each hour.
+# The first of these ends at 867000 s, when the long one has 1036800 - 867000 s left.
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s"; print "l,0,1036800,1,u,0,1036800"
+    for (i = 0; i < 240; i++) { s = 864000 + i * 3600; printf "%d,%d,3000,1,u,%d,%d\n", i, s, s, s + 3000 } }' >"$tmp/window.csv"
+window="--quiet --nodes 1 --gpus-per-node 2 --policies fifo,sjf --no-what-if"
+# shellcheck disable=SC2086
+expect "a log begins where it has all jobs" 0 "240 jobs; left out: 1 row (they had ended when the log begins" "$gsim" advise $window "$tmp/window.csv"
+said "which is said" "The log begins here 10 d after its first submission"
+# shellcheck disable=SC2086
+expect "or where the user says" 0 "241 jobs on" "$gsim" advise $window --log-from 0s "$tmp/window.csv"
+unsaid "and then nothing is cut off" "The log begins here"
+expect "a cut log is read from the file that was imported" 0 "^l,867000,169800,1,u,867000,1036800$" "$gsim" import native "$tmp/window.csv" --log-from first-end
+said "and says so" "^# assumed: submit_s: the log from 867000s after its first submission on"
+
 # --- types of GPU of a site ---------------------------------------------------------------------
 
 # A site's file says what its GPUs are called, and no device. Two of them are no h200, and only one is the a100-80 of

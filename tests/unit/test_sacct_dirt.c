@@ -116,6 +116,91 @@ static void test_sacct_logs_that_were_joined(void **state) {
     expect_warning(f, "left out 2 rows (the first is line 6): they repeat a row before them");
 }
 
+/* A list of what ran from 09:00 on: of the time before, it has jobs 1 and 3 alone, which began then, and jobs 2 and 4,
+ * which waited. The first end is that of job 3, at 09:00. */
+static const char of_a_window[] =
+    "JobIDRaw|Submit|Start|End|State|ElapsedRaw|TimelimitRaw|AllocTRES\n"
+    "1|2024-03-01T00:00:00|2024-03-01T00:01:00|2024-03-01T10:01:00|COMPLETED|36000|660|gres/gpu=4\n"
+    "2|2024-03-01T07:00:00|2024-03-01T09:30:00|2024-03-01T10:00:00|COMPLETED|1800|60|gres/gpu=1\n"
+    "3|2024-03-01T08:00:00|2024-03-01T08:00:00|2024-03-01T09:00:00|COMPLETED|3600|60|gres/gpu=1\n"
+    "4|2024-03-01T06:30:00|2024-03-01T09:40:00|2024-03-01T09:50:00|COMPLETED|600|60|gres/gpu=1\n"
+    "5|2024-03-01T09:10:00|2024-03-01T09:10:00|2024-03-01T09:20:00|COMPLETED|600|60|gres/gpu=1\n";
+
+static enum gsim_status read_from(struct fixture *f, const char *text, const char *log_from) {
+    const struct gsim_trace_options options = {.is_lenient = true, .log_from = log_from};
+    put(f, text, strlen(text));
+    return gsim_trace_read(f->path, "sacct", &options, f->arena, &f->trace, &f->log);
+}
+
+/* Job 1 has 61 minutes of its ten hours left, and as much of its limit of eleven hours as is left at 09:00: 121
+ * minutes. Job 4, which was submitted first, comes before job 2. */
+static void test_sacct_a_log_begins_later(void **state) {
+    struct fixture *f = *state;
+    static const char *const from[] = {"first-end", "9h", "2024-03-01T09:00:00"};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        assert_int_equal(read_from(f, of_a_window, from[i]), GSIM_OK);
+        assert_int_equal(f->trace.n_jobs, 4);
+        expect_job(f, 0, "1", 3660, 4);
+        assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_START_NS, 0), 0);
+        assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_END_NS, 0), 3660 * S);
+        assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LIMIT_NS, 0), 121 * 60 * S);
+        assert_string_equal(gsim_trace_id(&f->trace, 1), "2");
+        assert_int_equal(f->trace.submit_ns[1], 2);
+        assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_START_NS, 1), 1800 * S);
+        assert_int_equal(f->trace.submit_ns[2], 1);
+        assert_int_equal(f->trace.submit_ns[3], 600 * S);
+        assert_string_equal(f->trace.assumed[0], "submit_s: the log from 9h after its first submission on");
+    }
+    expect_warning(f, "1 row (the first is line 2): they ran when the log begins (--log-from)");
+    expect_warning(f, "2 rows (the first is line 5): they waited when the log begins");
+    expect_warning(f, "left out 1 row (the first is line 4): they had ended when the log begins");
+}
+
+/* Job 1 ran for nine days when 40 jobs of an hour came, one an hour: in the time before the first end, that of job 2, some
+ * 225 would have begun, and 2 did. Of 20 minutes in place of nine days nothing can be said. */
+static void test_sacct_where_a_log_begins(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 2; i++) {
+        char text[8192];
+        int n = snprintf(text, sizeof text, "JobIDRaw|Submit|Start|End|State|ElapsedRaw|AllocTRES\n"
+                         "1|%s|%s|2024-03-12T00:00:00|COMPLETED|%d|gres/gpu=1\n",
+                         i ? "2024-03-09T23:40:00" : "2024-03-01T00:00:00",
+                         i ? "2024-03-09T23:40:00" : "2024-03-01T00:00:00", i ? 173400 + 1200 : 950400);
+        for (int job = 2; job < 42; job++)
+            n += snprintf(text + n, sizeof text - (size_t)n,
+                          "%d|2024-03-%02dT%02d:00:00|2024-03-%02dT%02d:00:00|2024-03-%02dT%02d:00:00|COMPLETED|3600|"
+                          "gres/gpu=1\n", job, 10 + job / 24, job % 24, 10 + job / 24, job % 24, 10 + (job + 1) / 24,
+                          (job + 1) % 24);
+        assert_int_equal(read_from(f, text, "auto"), GSIM_OK);
+        assert_int_equal(f->trace.n_jobs, i ? 41 : 40);
+    }
+}
+
+/* With jobs of an hour from 01:00 on, one an hour, as many began before the first end as behind it: nothing is cut.
+ * Nor is it where the user says when the log begins, or nothing. */
+static void test_sacct_a_log_that_begins_with_its_first_job(void **state) {
+    struct fixture *f = *state;
+    static const char text[] = "JobIDRaw|Submit|Start|End|State|ElapsedRaw|AllocTRES\n"
+                               "1|2024-03-01T00:00:00|2024-03-01T00:00:00|2024-03-01T10:00:00|COMPLETED|36000|gres/gpu=1\n"
+                               "2|2024-03-01T01:00:00|2024-03-01T01:00:00|2024-03-01T02:00:00|COMPLETED|3600|gres/gpu=1\n"
+                               "3|2024-03-01T02:00:00|2024-03-01T02:00:00|2024-03-01T03:00:00|COMPLETED|3600|gres/gpu=1\n"
+                               "4|2024-03-01T03:00:00|2024-03-01T03:00:00|2024-03-01T04:00:00|COMPLETED|3600|gres/gpu=1\n";
+    assert_int_equal(read_from(f, text, "auto"), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 4);
+    expect_job(f, 0, "1", 36000, 1);
+    assert_null(f->trace.assumed);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(read_from(f, of_a_window, i ? NULL : "0s"), GSIM_OK);
+        assert_int_equal(f->trace.n_jobs, 5);
+        expect_job(f, 0, "1", 36000, 4);
+    }
+    assert_int_equal(read_from(f, of_a_window, "9"), GSIM_USAGE);
+    assert_int_equal(read_from(f, of_a_window, "2024-13-01"), GSIM_USAGE);
+    assert_int_equal(read_from(f, of_a_window, "30d"), GSIM_BAD_INPUT); /* no job is left */
+    assert_int_equal(read_from(f, "JobIDRaw|Submit|State|ElapsedRaw|AllocTRES\n"
+                                  "1|2024-03-01T00:00:00|COMPLETED|10|gres/gpu=1\n", "first-end"), GSIM_USAGE);
+}
+
 /* Two clusters that count their jobs alike: 1 and 2 of alpha are the trace, with the memory of alpha's step. 1 of
  * beta would take the place of alpha's, and its step would give that job 2 GiB. */
 static void test_sacct_of_two_clusters(void **state) {
@@ -187,6 +272,9 @@ int main(void) {
         TEST(test_sacct_times_that_cannot_be),
         TEST(test_sacct_jobs_that_run_on),
         TEST(test_sacct_logs_that_were_joined),
+        TEST(test_sacct_a_log_begins_later),
+        TEST(test_sacct_where_a_log_begins),
+        TEST(test_sacct_a_log_that_begins_with_its_first_job),
         TEST(test_sacct_of_two_clusters),
         TEST(test_sacct_decimal_commas),
         TEST(test_utf16),

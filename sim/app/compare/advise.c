@@ -15,6 +15,8 @@
 #include "sim/app/setup/resampling.h"
 #include "sim/app/sweep/parallel.h"
 #include "sim/base/text.h"
+#include "sim/base/units.h"
+#include "traces/log_from.h"
 
 /* --- what the log has ------------------------------------------------------------------------- */
 
@@ -66,6 +68,29 @@ static void say_guess(struct gsim_advice *advice, const struct gsim_setup *setup
                         setup->cluster_note);
 }
 
+/* What the log has of the time before its first end is cut off, unless the user says where it
+ * begins: such a cluster would be emptier than it was. */
+static void say_begin(struct gsim_advice *advice, const struct gsim_trace *trace) {
+    const size_t length = sizeof GSIM_LOG_FROM_NOTE - 1;
+    for (const char *const *note = trace->assumed; note && *note; note++) {
+        int64_t ns;
+        char after[40] = "";
+        if (strncmp(*note, GSIM_LOG_FROM_NOTE, length) != 0)
+            continue;
+        (void)snprintf(after, sizeof after, "%.*s", (int)strcspn(*note + length, " "),
+                       *note + length);
+        if (gsim_parse_time(after, GSIM_NS_PER_S, &ns) != GSIM_PARSE_OK)
+            continue;
+        (void)gsim_format_humane(after, (double)ns / 1e9);
+        gsim_advice_add(advice,
+                        "The log begins here %s after its first submission: of the time before, it "
+                        "has but the jobs that had not ended by then, which arrive then with the "
+                        "rest of their time (--log-from 0s keeps that time, in which the cluster "
+                        "is emptier than it was).",
+                        after);
+    }
+}
+
 static void say_missing(struct gsim_advice *advice, const struct gsim_cli *cli,
                         const struct gsim_setup *setup) {
     const struct gsim_trace *trace = &setup->trace;
@@ -74,6 +99,7 @@ static void say_missing(struct gsim_advice *advice, const struct gsim_cli *cli,
     gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
                     gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
                     is_less ? trace->dropped : "");
+    say_begin(advice, trace);
     say_guess(advice, setup);
     if (types)
         gsim_advice_add(advice, "Missing: devices. %s.", types);
@@ -207,6 +233,9 @@ static enum gsim_status check_cluster(struct gsim_cli *cli, const struct gsim_se
 
 /* The policies depend on the trace and the cluster, which are therefore loaded first. */
 static enum gsim_status load_log(struct gsim_cli *cli, struct gsim_setup *setup) {
+    if (!cli->value[GSIM_OPT_LOG_FROM] && cli->n_operands > 0 &&
+        !gsim_setup_is_spec(cli->operand[0]))
+        cli->value[GSIM_OPT_LOG_FROM] = GSIM_LOG_FROM_AUTO;
     enum gsim_status status = gsim_setup_trace(cli, setup, true);
     if (status == GSIM_OK)
         status = gsim_setup_cluster(cli, setup);

@@ -205,7 +205,7 @@ static enum gsim_status read_key(const struct reading *r, const struct gsim_ini_
 static bool fills_gaps(const struct gsim_grid_key *key) {
     return key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_BY_MODEL ||
            key->option == GSIM_OPT_GPU_MEM || key->option == GSIM_OPT_RATES ||
-           key->option == GSIM_OPT_GOODPUT;
+           key->option == GSIM_OPT_GOODPUT || key->option == GSIM_OPT_LOG_FROM;
 }
 
 /* Whether the key says how replications of a trace file differ from it. */
