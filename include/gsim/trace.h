@@ -79,6 +79,9 @@ struct gsim_trace {
     /* Whether some job has a time that was measured, on a device that no format names: not those
      * that follow from an application's kernels, and none that a spec draws. */
     bool has_measured_times;
+    /* The date of time 0 in seconds since 1970, on the clock of a log that has dates without a time
+     * zone; 0: not known. */
+    int64_t origin_s;
 
     /* Values that do not come from the file: "mem_gib=20GiB" for each column that --assume filled,
      * and the files that were joined. NULL-terminated, may be NULL. */
