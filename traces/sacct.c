@@ -467,9 +467,13 @@ static const struct {
     const char *columns, *characters, *words;
 } looks[] = {
     {"Submit|Eligible|Start|End", "0123456789-:T", NO_TIMES},
-    {"ElapsedRaw|AllocCPUS|NTasks|NNodes|AllocNodes|ReqNodes|Priority", "0123456789", ""},
+    {"ElapsedRaw|AllocCPUS|NTasks|NNodes|AllocNodes|ReqNodes|Priority|NCPUS|ReqCPUS|CPUTimeRAW|UID|"
+     "GID|AssocID|DBIndex|QOSRAW",
+     "0123456789", ""},
     {"TimelimitRaw", "0123456789", "UNLIMITED|Partition_Limit"},
-    {"Elapsed|Timelimit", "0123456789-:.", "UNLIMITED|Partition_Limit"},
+    {"Elapsed|Timelimit|Suspended|Planned|Reserved|CPUTime|TotalCPU|UserCPU|SystemCPU",
+     "0123456789-:.", "UNLIMITED|Partition_Limit|INVALID"},
+    {"ExitCode|DerivedExitCode", "0123456789:", ""},
     {"State", "ABCDEFGHIJKLMNOPQRSTUVWXYZ_+ by0123456789", ""}, /* CANCELLED by 1000 */
 };
 

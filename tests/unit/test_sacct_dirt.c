@@ -244,6 +244,20 @@ static void test_sacct_decimal_commas(void **state) {
     expect_warning(f, "left out 1 row (the first is line 4): the column 'TRESUsageInMax' has no list such as");
 }
 
+/* Of all columns (sacct -o ALL) some stand between texts by users: the '|' of job 1 is that of its SubmitLine, since a time
+ * stands behind that, and not of SystemComment. */
+static void test_sacct_all_columns(void **state) {
+    struct fixture *f = *state;
+    static const char text[] =
+        "JobIDRaw|Submit|ElapsedRaw|AllocTRES|State|SubmitLine|Suspended|SystemComment|SystemCPU|User\n"
+        "1|2024-03-01T00:00:00|10|gres/gpu=1|COMPLETED|sbatch --wrap a | b|00:00:00|none|00:01.5|ann\n"
+        "2|2024-03-01T00:00:00|10|gres/gpu=1|COMPLETED|sbatch x|00:00:00|no|ne|00:01.5|bob\n";
+    assert_int_equal(read_log(f, text), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_string_equal(f->trace.names[GSIM_COL_USER].name[f->trace.column[GSIM_COL_USER][i]], i ? "bob" : "ann");
+}
+
 /* "JobID" as Windows writes it, in either order of bytes. */
 static void test_utf16(void **state) {
     struct fixture *f = *state;
@@ -277,6 +291,7 @@ int main(void) {
         TEST(test_sacct_a_log_that_begins_with_its_first_job),
         TEST(test_sacct_of_two_clusters),
         TEST(test_sacct_decimal_commas),
+        TEST(test_sacct_all_columns),
         TEST(test_utf16),
         TEST(test_json),
     };
