@@ -220,6 +220,8 @@ wrong "a key twice" "8: column 3: a key stands twice" '7s/.*/  cohort: x\n  coho
 wrong "a tab" "8: column 1: a tab indents" '8s/ /\t/'
 wrong "a quote that is not closed" "17: column 1: a quote is not closed" 's/kind: ClusterQueue/kind: "ClusterQueue/; s/\["nvidia.com.gpu"\]/[gpu]/; s/"lab"/lab/'
 wrong "a flow that is not closed" "9: column .*a flow collection ends on its line" 's/gpu"\]/gpu"/'
+printf '{\n    "kind": "List"\n}\n' >q.json
+expect "JSON over several lines" 3 "1: column 2: .*of JSON over several lines .* -o yaml writes the form that is read" run q.json t.csv
 wrong "an anchor" "4: column 11: anchors, aliases" 's/metadata:/metadata: \&m/'
 expect "cohorts in a circle" 3 "'x' is an ancestor of itself" sh -c "printf -- '---\nkind: Cohort\nmetadata: {name: x}\nspec: {parent: y}\n---\nkind: Cohort\nmetadata: {name: y}\nspec: {parent: x}\n' | cat q.yaml - >c.yaml; '$gsim' --policy kueue --kueue-conf c.yaml --assume queue=a t.csv"
 expect "a file that is not there" 3 "none.yaml: the file cannot be read" run none.yaml t.csv
