@@ -18,7 +18,8 @@ struct gsim_slurm_partition gsim_slurm_partition_default(void) {
                                          .tier = 1,
                                          .factor = 1,
                                          .gpu_milli = -1,
-                                         .cpu_milli = -1};
+                                         .cpu_milli = -1,
+                                         .mem_unit_mib = 1};
 }
 
 void gsim_slurm_defaults(struct gsim_slurm *slurm) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes, partitions and reservations: lines of slurm.conf, or records of `scontrol show node`,
  * `show partition` and `show res`, which go on in indented lines. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -218,19 +219,37 @@ static void take_rank(struct gsim_slurm_reading *r, const char *key, const char 
         gsim_slurm_refuse(r, key, value, "a whole number from 0 to 65533");
 }
 
-/* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0": the weights of CPUs and of GPUs. */
+/* A weight in thousandths; that of memory is for a MiB, or by its letter for more. */
+static bool take_weight(const char *text, size_t length, int64_t *milli, int64_t *unit_mib) {
+    static const char letters[] = "MGTP";
+    const char *letter =
+        length > 0 ? strchr(letters, toupper((unsigned char)text[length - 1])) : NULL;
+    if (unit_mib)
+        *unit_mib = letter ? INT64_C(1) << 10 * (letter - letters) : 1;
+    length -= unit_mib && letter;
+    return gsim_parse_decimal(text, length, 1000, milli) == GSIM_PARSE_OK && *milli >= 0;
+}
+
+/* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0": the weights of CPUs, memory and GPUs. */
 static void take_billing(struct gsim_slurm_reading *r, const char *value,
                          struct gsim_slurm_partition *p) {
-    p->gpu_milli = p->cpu_milli = 0;
+    const struct {
+        const char *name;
+        int64_t *milli, *unit_mib;
+    } weights[] = {{"gres/gpu", &p->gpu_milli, NULL},
+                   {"cpu", &p->cpu_milli, NULL},
+                   {"mem", &p->mem_milli, &p->mem_unit_mib}};
+    enum { N = sizeof weights / sizeof *weights };
+    p->gpu_milli = p->cpu_milli = p->mem_milli = 0;
     for (const char *at = value; *at; at += strspn(at, ",")) {
-        size_t n = strcspn(at, ","), name = strcspn(at, "=,");
-        bool is_gpu = name == 8 && strncasecmp(at, "gres/gpu", 8) == 0;
-        bool is_cpu = name == 3 && strncasecmp(at, "cpu", 3) == 0;
-        int64_t *out = is_gpu ? &p->gpu_milli : &p->cpu_milli;
-        if (!is_gpu && !is_cpu)
+        size_t n = strcspn(at, ","), name = strcspn(at, "=,"), k = 0;
+        while (k < N &&
+               (strlen(weights[k].name) != name || strncasecmp(at, weights[k].name, name) != 0))
+            k++;
+        if (k == N)
             gsim_slurm_note(r, "TRESBillingWeights", gsim_slurm_keep(r, at, n), "0");
         else if (name >= n ||
-                 gsim_parse_decimal(at + name + 1, n - name - 1, 1000, out) != GSIM_PARSE_OK)
+                 !take_weight(at + name + 1, n - name - 1, weights[k].milli, weights[k].unit_mib))
             gsim_slurm_refuse(r, "TRESBillingWeights", value, "a list such as GRES/gpu=1.0");
         at += n;
     }

@@ -38,7 +38,8 @@ class Priorities:
         """What a job is billed: its CPUs, or by the weights of its partition."""
         factor, weights = self.site.qos[job["qos"]]["factor"], self.site.partitions[job["partition"]]["weights"]
         if weights:
-            parts = 0 if job["part"] else weights[0] * job["gpus"], weights[1] * job["cpus"]
+            parts = (0 if job["part"] else weights[0] * job["gpus"], weights[1] * job["cpus"],
+                     weights[2] * job["mem"] / 1024)
             return factor * (max(parts) if self.site.bills_most else sum(parts))
         return factor * job["cpus"]
 

@@ -63,6 +63,7 @@ run quoted.conf --jobs-csv quoted.csv fast.csv >"$tmp/log" 2>&1
 check "so they do in a file with quotes, blanks and names with two ranges" "$(cat jobs.csv)" "$(cat quoted.csv)"
 grep -q "Include=nodes.conf (assumed: the lines of that file stand in this one too" "$tmp/log" && grep -q "bf_licenses= (assumed" "$tmp/log"
 say "and a file that is not followed is listed" $?
+expect "a weight that is none" 3 "TRESBillingWeights: 'Mem=G' is not a list such as" sh -c "sed '/^PartitionName/s/\$/ TRESBillingWeights=Mem=G/' site.conf >weight.conf; '$gsim' --policy slurm --slurm-conf weight.conf t.csv"
 sed 's/AccountingStorageEnforce=limits/AccountingStorageEnforce=associations/' site.conf >off.conf
 expect "limits that are not enforced are said" 0 "not enforced, since the key does not" run off.conf t.csv
 expect "the cluster can be another" 0 "^slurm on t.csv: 1 node x 4 GPUs" sh -c "sed /NodeName/d site.conf >no.conf; sed -i 's/Nodes=n.1-2. /Nodes=ALL /' no.conf; '$gsim' --policy slurm --slurm-conf no.conf --gpus-per-node 4 t.csv"
