@@ -55,22 +55,40 @@ static bool take_shown_job(struct gsim_builder *builder, const char *text, size_
            ((builder->row.id_length > 0 && length > 0) || take_job(builder, text, length));
 }
 
-/* A local time, or seconds since 1970 (SLURM_TIME_FORMAT=%s). Slurm writes a time that it did not
+/* A local time, or one with its zone (SLURM_TIME_FORMAT=%FT%T%z: +0200), which is a time of UTC. */
+static bool parse_zoned(const char *text, size_t length, int64_t *seconds, bool *has_zone) {
+    enum { DATE = 19, ZONE = 5, HOUR_S = 3600, MINUTE_S = 60 };
+    const char *zone = length == DATE + ZONE ? text + DATE : "";
+    int64_t digits;
+    *has_zone = (*zone == '+' || *zone == '-') && strspn(zone + 1, "0123456789") == ZONE - 1 &&
+                gsim_parse_decimal(zone + 1, ZONE - 1, 1, &digits) == GSIM_PARSE_OK;
+    if (!gsim_calendar_parse(text, *has_zone ? DATE : length, seconds))
+        return false;
+    if (*has_zone)
+        *seconds -= (digits / 100 * HOUR_S + digits % 100 * MINUTE_S) * (*zone == '+' ? 1 : -1);
+    return true;
+}
+
+/* A date, or seconds since 1970 (SLURM_TIME_FORMAT=%s). Slurm writes a time that it did not
  * record as 0, which is New Year of 1970 on clocks east of Greenwich (1969 is no time here). */
 static bool take_submit(struct gsim_builder *builder, const char *text, size_t length) {
     const int64_t day_s = 86400;
     int64_t seconds;
-    if (gsim_calendar_parse(text, length, &seconds) && seconds <= day_s) {
+    bool has_zone, is_date = parse_zoned(text, length, &seconds, &has_zone);
+    if (is_date && seconds <= day_s) {
         builder->row.drop = "Slurm did not record when they were submitted (Submit is its time 0, "
                             "1970-01-01)";
         return true;
     }
-    return gsim_take_submit_date(builder, text, length) || gsim_take_submit(builder, text, length);
+    if (is_date)
+        builder->row.submit_ns = seconds * GSIM_NS_PER_S;
+    return is_date || gsim_take_submit(builder, text, length);
 }
 
 static bool take_moment(const char *text, size_t length, int64_t *seconds) {
     int64_t ns = -1;
-    if (is_nothing(text) || gsim_calendar_parse(text, length, seconds))
+    bool has_zone;
+    if (is_nothing(text) || parse_zoned(text, length, seconds, &has_zone))
         return true;
     bool is_ok =
         gsim_cell_seconds(text, length, &ns) == GSIM_PARSE_OK && ns >= 0 && ns <= GSIM_TIME_MAX / 2;
@@ -79,7 +97,9 @@ static bool take_moment(const char *text, size_t length, int64_t *seconds) {
 }
 
 static bool take_start(struct gsim_builder *builder, const char *text, size_t length) {
-    builder->is_zoneless |= gsim_calendar_parse(text, length, &builder->row.ran_from_s);
+    bool has_zone;
+    builder->is_zoneless |=
+        parse_zoned(text, length, &builder->row.ran_from_s, &has_zone) && !has_zone;
     return take_moment(text, length, &builder->row.ran_from_s);
 }
 
@@ -466,7 +486,7 @@ static const struct gsim_mapping mappings[] = {
 static const struct {
     const char *columns, *characters, *words;
 } looks[] = {
-    {"Submit|Eligible|Start|End", "0123456789-:T", NO_TIMES},
+    {"Submit|Eligible|Start|End", "0123456789-+:T", NO_TIMES},
     {"ElapsedRaw|AllocCPUS|NTasks|NNodes|AllocNodes|ReqNodes|Priority|NCPUS|ReqCPUS|CPUTimeRAW|UID|"
      "GID|AssocID|DBIndex|QOSRAW",
      "0123456789", ""},

@@ -244,6 +244,25 @@ static void test_sacct_decimal_commas(void **state) {
     expect_warning(f, "left out 1 row (the first is line 4): the column 'TRESUsageInMax' has no list such as");
 }
 
+/* Times with a zone, in the night in which Berlin's 02:00 became 03:00: an hour from 01:30+0100 to 03:30+0200. Job 2 was
+ * submitted at 00:30 UTC, as job 1 was, by a clock of New York. */
+static void test_sacct_times_with_a_zone(void **state) {
+    struct fixture *f = *state;
+    static const char text[] =
+        "JobIDRaw|Submit|Start|End|State|ElapsedRaw|AllocTRES\n"
+        "1|2024-03-31T01:30:00+0100|2024-03-31T01:30:00+0100|2024-03-31T03:30:00+0200|COMPLETED|3600|gres/gpu=1\n"
+        "2|2024-03-30T20:30:00-0400|2024-03-31T03:00:00+0200|2024-03-31T03:30:00+0200|COMPLETED|1800|gres/gpu=1\n"
+        "3|2024-03-31T01:30:00+01x0|2024-03-31T01:30:00+0100|2024-03-31T03:30:00+0200|COMPLETED|3600|gres/gpu=1\n";
+    assert_int_equal(read_from(f, text, NULL), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 2);
+    expect_job(f, 0, "1", 3600, 1);
+    expect_job(f, 1, "2", 1800, 1);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_END_NS, 0), 3600 * S);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_START_NS, 1), 1800 * S);
+    assert_int_equal(f->trace.origin_s, 0); /* of UTC, as no file of a site has it */
+    assert_int_equal(f->log.n_warnings, 1); /* of row 3 */
+}
+
 /* Of all columns (sacct -o ALL) some stand between texts by users: the '|' of job 1 is that of its SubmitLine, since a time
  * stands behind that, and not of SystemComment. */
 static void test_sacct_all_columns(void **state) {
@@ -291,6 +310,7 @@ int main(void) {
         TEST(test_sacct_a_log_that_begins_with_its_first_job),
         TEST(test_sacct_of_two_clusters),
         TEST(test_sacct_decimal_commas),
+        TEST(test_sacct_times_with_a_zone),
         TEST(test_sacct_all_columns),
         TEST(test_utf16),
         TEST(test_json),
