@@ -220,7 +220,8 @@ static void take_rank(struct gsim_slurm_reading *r, const char *key, const char 
 }
 
 /* A weight in thousandths; that of memory is for a MiB, or by its letter for more. */
-static bool take_weight(const char *text, size_t length, int64_t *milli, int64_t *unit_mib) {
+static bool take_billing_weight(const char *text, size_t length, int64_t *milli,
+                                int64_t *unit_mib) {
     static const char letters[] = "MGTP";
     const char *letter =
         length > 0 ? strchr(letters, toupper((unsigned char)text[length - 1])) : NULL;
@@ -248,8 +249,8 @@ static void take_billing(struct gsim_slurm_reading *r, const char *value,
             k++;
         if (k == N)
             gsim_slurm_note(r, "TRESBillingWeights", gsim_slurm_keep(r, at, n), "0");
-        else if (name >= n ||
-                 !take_weight(at + name + 1, n - name - 1, weights[k].milli, weights[k].unit_mib))
+        else if (name >= n || !take_billing_weight(at + name + 1, n - name - 1, weights[k].milli,
+                                                   weights[k].unit_mib))
             gsim_slurm_refuse(r, "TRESBillingWeights", value, "a list such as GRES/gpu=1.0");
         at += n;
     }

@@ -206,6 +206,15 @@ unsaid "with no advice" "1. fifo in place of"
 expect "with its limits slurm does as logged" 0 "slurm is nearest to the log" "$gsim" advise --slurm-conf "$tmp/limits.conf" --policies slurm,fifo "$tmp/limited.csv"
 said "and what a policy without them gains is said to be theirs" "1. fifo in place of slurm:.* has none of the site's limits of users, accounts and QOS, which slurm holds jobs to"
 
+# Two nodes of a GPU, of which p has one, and a log in which two jobs of p ran at once, as the cluster of then let them.
+printf 'NodeName=n[1-2] Gres=gpu:1\nPartitionName=p Nodes=n1 Default=YES\nPartitionName=q Nodes=n2\n' >"$tmp/small.conf"
+printf 'job_id,submit_s,duration_s,gpus,user,partition,logged_start_s,logged_end_s\na,0,1000,1,u,p,0,1000\nb,0,1000,1,u,p,0,1000\nc,0,1000,1,u,q,1000,2000\n' >"$tmp/larger.csv"
+expect "a partition that was larger in the log is named" 0 "no policy comes near the log" "$gsim" advise --slurm-conf "$tmp/small.conf" --policies slurm,fifo "$tmp/larger.csv"
+said "with its GPUs then and now" "in the log jobs of partition p held up to 2 GPUs at once, and that partition has 1 here"
+sed 's/^b,.*/b,0,1000,1,u,p,1000,2000/' "$tmp/larger.csv" >"$tmp/alike.csv"
+"$gsim" advise --slurm-conf "$tmp/small.conf" --policies slurm,fifo "$tmp/alike.csv" >"$tmp/log" 2>&1
+unsaid "one that has them is not" "in the log jobs of partition"
+
 # --- what is refused --------------------------------------------------------------------------------------
 # 500 001 jobs of a second, one at a time: two policies make a million job rows and more. With sanitizers it takes a
 # fifth of the script for jobs that are alike; mixed.csv above has a part of a log there.
