@@ -45,7 +45,7 @@ CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 40 if os.environ.get("CASES")
 # Rules whose walk is slow are held by a part of the cases: one of two, or of three.
 SLOW = {pollux_search: 2, gavel_program_pairs: 3}
 FOUND = {elasticflow: [1108], shockwave: [863, 1276], shockwave_nodes: [8900033, 8900083, 8900156], muri_nodes: [8900137],
-         lucid_pairs: [8901325], sia_chains: [8900057, 8900176], sia_learners: [77, 168],
+         lucid: [8900094, 8900110], lucid_pairs: [8901325], sia_chains: [8900057, 8900176], sia_learners: [77, 168],
          themis_nodes: [65, 128, 201, 8900043, 8900199]}  # further cases, which found something once
 
 
