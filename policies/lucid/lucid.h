@@ -28,7 +28,7 @@ struct lucid_past {
     int64_t sum_ms, n;
 };
 
-/* A job, by its number in the trace; took_ms: if it has ended. Where a node failed it comes again. */
+/* A job, by its number in the trace, and what it took if it has ended. A failed job comes again. */
 struct lucid_end {
     int64_t took_ms;
     bool is_noted;
