@@ -7,22 +7,19 @@
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
-bool adaptdl_came_later(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t number,
-                        uint32_t arrived) {
-    return gsim_nth(ctx->view, adaptdl->job[number].slot) >
-           gsim_nth(ctx->view, adaptdl->job[arrived].slot);
+bool adaptdl_came_later(const struct adaptdl *adaptdl, uint32_t number, uint32_t arrived) {
+    return adaptdl->job[number].came > adaptdl->job[arrived].came;
 }
 
-void adaptdl_insert(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t *list,
-                    uint32_t n, uint32_t number) {
+void adaptdl_insert(const struct adaptdl *adaptdl, uint32_t *list, uint32_t n, uint32_t number) {
     uint32_t at = n;
-    for (; at > 0 && adaptdl_came_later(ctx, adaptdl, list[at - 1], number); at--)
+    for (; at > 0 && adaptdl_came_later(adaptdl, list[at - 1], number); at--)
         list[at] = list[at - 1];
     list[at] = number;
 }
 
-void adaptdl_hold(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t number) {
-    adaptdl_insert(ctx, adaptdl, adaptdl->holder, adaptdl->n_holders++, number);
+void adaptdl_hold(struct adaptdl *adaptdl, uint32_t number) {
+    adaptdl_insert(adaptdl, adaptdl->holder, adaptdl->n_holders++, number);
 }
 
 void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -31,19 +28,19 @@ void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot) {
     adaptdl->job[number] = (struct adaptdl_job){.slot = slot,
                                                 .is_active = true,
                                                 .gpus = ctx->view->jobs.gpus[slot],
+                                                .came = adaptdl->n_came++,
                                                 .last_ns = ctx->view->now_ns};
     if (adaptdl->active)
-        adaptdl_insert(ctx, adaptdl, adaptdl->active, adaptdl->n_active, number);
+        adaptdl_insert(adaptdl, adaptdl->active, adaptdl->n_active, number);
     adaptdl->n_active++;
 }
 
 /* The job's place among the active ones. */
-static uint32_t find_active(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl,
-                            uint32_t number) {
+static uint32_t find_active(const struct adaptdl *adaptdl, uint32_t number) {
     uint32_t low = 0, high = adaptdl->n_active - 1;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (adaptdl_came_later(ctx, adaptdl, number, adaptdl->active[middle]))
+        if (adaptdl_came_later(adaptdl, number, adaptdl->active[middle]))
             low = middle + 1;
         else
             high = middle;
@@ -55,7 +52,7 @@ void adaptdl_complete(struct gsim_ctx *ctx, gsim_slot slot) {
     struct adaptdl *adaptdl = ctx->state;
     uint32_t number = ctx->view->jobs.index[slot], at;
     if (adaptdl->active) {
-        at = find_active(ctx, adaptdl, number);
+        at = find_active(adaptdl, number);
         memmove(adaptdl->active + at, adaptdl->active + at + 1,
                 (adaptdl->n_active - at - 1) * sizeof *adaptdl->active);
     }

@@ -155,7 +155,7 @@ static void set_capacities(const struct gsim_ctx *ctx, struct sia *sia) {
 }
 
 /* Notes what the programme gives. */
-static void take(const struct gsim_ctx *ctx, struct sia *sia) {
+static void take(struct sia *sia) {
     for (uint32_t r = 0; r < sia->knapsack.n_rows; r++) {
         struct sia_job *job = &sia->job[sia->number[r]];
         uint32_t chosen = sia->knapsack.chosen[r];
@@ -164,7 +164,7 @@ static void take(const struct gsim_ctx *ctx, struct sia *sia) {
             continue;
         job->kind = sia->choice[chosen].kind;
         job->gpus = sia->choice[chosen].units;
-        sia_step_forth(ctx, sia, sia->number[r]);
+        sia_step_forth(sia, sia->number[r]);
     }
 }
 
@@ -197,7 +197,7 @@ static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
         return false;
     if (!sia->knapsack.is_proven)
         ctx->assumed = "sia=programmes too large for a proof that their optimum was found";
-    take(ctx, sia);
+    take(sia);
     adaptdl_free_all(ctx, adaptdl);
     if (!sia_place(ctx, sia))
         return false;

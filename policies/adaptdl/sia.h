@@ -67,7 +67,7 @@ void sia_open_lines(struct sia *sia);
 /* A job comes. false: no memory. */
 bool sia_line_up(struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
 /* A job that is given GPUs leaves its line, if it is in one. */
-void sia_step_forth(const struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
+void sia_step_forth(struct sia *sia, uint32_t number);
 /* A job has ended. */
 void sia_leave(struct sia *sia, uint32_t number);
 /* Lists the jobs that may have GPUs, or be given some; the capacities are those of the tick.

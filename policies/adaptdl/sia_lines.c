@@ -33,11 +33,10 @@ static struct adaptdl_line *add_line(struct gsim_ctx *ctx, struct sia *sia, uint
 }
 
 /* Behind the jobs that came before it. */
-static void join(const struct gsim_ctx *ctx, struct sia *sia, struct adaptdl_line *line,
-                 uint32_t number) {
+static void join(struct sia *sia, struct adaptdl_line *line, uint32_t number) {
     struct adaptdl_job *job = sia->adaptdl.job;
     uint32_t before = line->last;
-    while (before != ADAPTDL_NONE && adaptdl_came_later(ctx, &sia->adaptdl, before, number))
+    while (before != ADAPTDL_NONE && adaptdl_came_later(&sia->adaptdl, before, number))
         before = job[before].before;
     uint32_t *after = before != ADAPTDL_NONE ? &job[before].after : &line->first;
     job[number].before = before;
@@ -56,8 +55,8 @@ static void leave(struct sia *sia, uint32_t number) {
     sia->job[number].is_in_line = false;
 }
 
-static void show(const struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
-    adaptdl_insert(ctx, &sia->adaptdl, sia->shown, sia->n_shown++, number);
+static void show(struct sia *sia, uint32_t number) {
+    adaptdl_insert(&sia->adaptdl, sia->shown, sia->n_shown++, number);
 }
 
 /* On nodes of several kinds a job has several configurations. The simulator's restarts differ by
@@ -70,22 +69,22 @@ void sia_open_lines(struct sia *sia) {
 bool sia_line_up(struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
     uint32_t gpus = sia->adaptdl.job[number].gpus;
     if (!sia->has_lines || sia_learner(sia, 0, number)->is_learner) {
-        show(ctx, sia, number);
+        show(sia, number);
         return true;
     }
     struct adaptdl_line *line = line_of(sia, gpus);
     line = line ? line : add_line(ctx, sia, gpus);
     if (!line)
         return false;
-    join(ctx, sia, line, number);
+    join(sia, line, number);
     return true;
 }
 
-void sia_step_forth(const struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
+void sia_step_forth(struct sia *sia, uint32_t number) {
     if (!sia->job[number].is_in_line)
         return;
     leave(sia, number);
-    show(ctx, sia, number);
+    show(sia, number);
 }
 
 void sia_leave(struct sia *sia, uint32_t number) {
@@ -124,10 +123,10 @@ static void list_line(const struct gsim_ctx *ctx, struct sia *sia,
 }
 
 /* Sorts the listed jobs by the order in which they came. false: no memory. */
-static bool sort(const struct gsim_ctx *ctx, struct sia *sia) {
+static bool sort(struct sia *sia) {
     for (uint32_t i = 0; i < sia->n_listed; i++) {
         uint32_t number = sia->listed[i];
-        sia->key[i] = (int64_t)gsim_nth(ctx->view, sia->adaptdl.job[number].slot) << 32 | number;
+        sia->key[i] = (int64_t)sia->adaptdl.job[number].came << 32 | number;
     }
     if (!gsim_sort_i64(sia->key, sia->n_listed))
         return false;
@@ -141,5 +140,5 @@ bool sia_list(const struct gsim_ctx *ctx, struct sia *sia) {
     sia->n_listed = sia->n_shown;
     for (uint32_t l = 0; l < sia->n_lines; l++)
         list_line(ctx, sia, &sia->line[l]);
-    return sia->n_listed == sia->n_shown || sort(ctx, sia);
+    return sia->n_listed == sia->n_shown || sort(sia);
 }

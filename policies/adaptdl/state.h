@@ -9,6 +9,7 @@
 struct adaptdl_job {
     gsim_slot slot;
     uint32_t gpus; /* that it asks for */
+    uint32_t came; /* among all that have come */
     uint32_t n_nodes; /* entries of `node`: the GPUs that the last tick gave it; 0: none */
     uint32_t *node; /* the node of each, those of one node beside each other */
     struct gsim_unit *units; /* these GPUs by name */
@@ -45,7 +46,7 @@ struct adaptdl {
     /* the jobs that are not done, in the order in which they came; tiresias has lines, and counts
      * them only */
     uint32_t *active;
-    uint32_t n_active;
+    uint32_t n_active, n_came;
     /* sia: the active jobs that the tick has looked at, in that order; no other one has GPUs.
      * NULL: all */
     const uint32_t *visited;
@@ -90,16 +91,14 @@ void adaptdl_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
 bool adaptdl_is_on_its_way(const struct gsim_ctx *ctx, const struct adaptdl_job *job);
 
 /* Whether a job was submitted after the one that arrives. */
-bool adaptdl_came_later(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t number,
-                        uint32_t arrived);
+bool adaptdl_came_later(const struct adaptdl *adaptdl, uint32_t number, uint32_t arrived);
 /* Inserts a job into n of them in the order in which jobs came. */
-void adaptdl_insert(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t *list,
-                    uint32_t n, uint32_t number);
+void adaptdl_insert(const struct adaptdl *adaptdl, uint32_t *list, uint32_t n, uint32_t number);
 
 /* No GPU is given out yet. */
 void adaptdl_free_all(const struct gsim_ctx *ctx, struct adaptdl *adaptdl);
 /* Puts a job among the holders. */
-void adaptdl_hold(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t number);
+void adaptdl_hold(struct adaptdl *adaptdl, uint32_t number);
 
 /* tiresias: a job comes (false: no memory), and ends. */
 bool adaptdl_tiresias_arrive(struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t number);

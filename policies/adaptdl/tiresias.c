@@ -163,10 +163,10 @@ static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t n_fresh
 }
 
 /* New holders; one that lost its GPUs, and could not be stopped, is one already. */
-static void hold(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t n_fresh) {
+static void hold(struct adaptdl *adaptdl, uint32_t n_fresh) {
     for (uint32_t i = 0; i < n_fresh; i++)
         if (!adaptdl->job[adaptdl->fresh[i]].is_placed)
-            adaptdl_hold(ctx, adaptdl, adaptdl->fresh[i]);
+            adaptdl_hold(adaptdl, adaptdl->fresh[i]);
 }
 
 /* While no job comes or ends, the first tick that demotes a job is the next one to change
@@ -189,7 +189,7 @@ bool adaptdl_tiresias(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     take_back(adaptdl);
     if (!give(ctx, adaptdl, n_fresh))
         return false;
-    hold(ctx, adaptdl, n_fresh);
+    hold(adaptdl, n_fresh);
     adaptdl->idle_until_ns = next_demotion(adaptdl, now_ns);
     return true;
 }

@@ -32,7 +32,7 @@ from rules_pollux import optimus, pollux
 from rules_pollux_search import pollux_search
 from rules_shockwave import shockwave, shockwave_phases
 from rules_shockwave_nodes import shockwave_nodes
-from rules_sia import sia
+from rules_sia import sia, sia_chains
 from rules_sia_learners import sia_learners
 from rules_synergy import synergy, synergy_ftf, synergy_las
 from rules_synergy_nodes import synergy_nodes
@@ -45,7 +45,7 @@ CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 40 if os.environ.get("CASES")
 # Rules whose walk is slow are held by a part of the cases: one of two, or of three.
 SLOW = {pollux_search: 2, gavel_program_pairs: 3}
 FOUND = {elasticflow: [1108], shockwave: [863, 1276], shockwave_nodes: [8900033, 8900083, 8900156], muri_nodes: [8900137],
-         lucid_pairs: [8901325], sia_learners: [77, 168],
+         lucid: [8900094, 8900110], lucid_pairs: [8901325], sia_chains: [8900057, 8900176], sia_learners: [77, 168],
          themis_nodes: [65, 128, 201, 8900043, 8900199]}  # further cases, which found something once
 
 
@@ -142,7 +142,7 @@ def main():
         for hold in (muri, muri_nodes, water_filling, water_filling_users, types, pairs, gavel_rounds, gavel_program_pairs, gavel_program_allox,
                      gavel_default, gavel_fifo_pairs, gavel_gandiva, themis, themis_nodes,
                      elasticflow, elasticflow_spare, elasticflow_nodes, synergy, synergy_ftf, synergy_las, synergy_nodes, synergy_program, optimus, pollux,
-                     pollux_search, learners, shockwave, shockwave_phases, shockwave_nodes, lucid, lucid_pairs, sia, sia_learners):
+                     pollux_search, learners, shockwave, shockwave_phases, shockwave_nodes, lucid, lucid_pairs, sia, sia_chains, sia_learners):
             seeds = [*range(-(-CASES // SLOW.get(hold, 1))), *FOUND.get(hold, [])]
             found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), len(seeds)))

@@ -5,7 +5,7 @@ The estimate is the mean of the user's jobs that are done, of all jobs where the
 import statistics
 from fractions import Fraction
 
-from outages import SEED, Node, kept, words_of
+from outages import SEED, Node, comes_at, draw_chain, kept, words_of
 
 
 def nodes_of(draw, gpus):
@@ -69,17 +69,19 @@ def ends(jobs, gpus, pool, profile_ms, keeps, outage):
     def stand(job):
         job["key"] = past.key(job)
         line.append(job)
-        line.sort(key=lambda other: (other["key"], other["nth"]))
+        line.sort(key=lambda other: (other["key"], other["came"]))
 
     def come(job):
+        job.setdefault("came", len(jobs) - len(coming))
         if job["gpus"] <= pool:
             fresh.append(job)
-            fresh.sort(key=lambda other: (other["gpus"], other["nth"]))
+            fresh.sort(key=lambda other: (other["gpus"], other["came"]))
         else:
             stand(job)
 
     while coming or fresh or line or running:
-        now = min([job["until"] for job in running] + [job["submit"] for job in coming[:1]] + [outage.turns])
+        coming.sort(key=lambda job: comes_at(job, jobs))
+        now = min([job["until"] for job in running] + [comes_at(job, jobs) for job in coming[:1]] + [outage.turns])
         stopped = []
         for job in sorted((job for job in running if job["until"] == now), key=lambda job: job["nth"]):
             running.remove(job)
@@ -92,7 +94,7 @@ def ends(jobs, gpus, pool, profile_ms, keeps, outage):
                 continue
             job["left"] = job["left"] - took if keeps else job["length_ms"]
             stopped.append(job)
-        while coming and coming[0]["submit"] == now:
+        while coming and comes_at(coming[0], jobs) == now:
             come(coming.pop(0))
         for job in stopped:
             stand(job)
@@ -119,12 +121,17 @@ def lucid(draw, run):
         jobs.append({"nth": i, "submit": submit, "length_ms": length, "left": length, "user": draw.choice("abc"),
                      "gpus": min(draw.choice([1, 1, 2, 3, 4]), gpus - pool)})
         submit += draw.choice([0, draw.randrange(10**5), draw.randrange(10**6)])
-    rows = [("job_id", "submit_s", "duration_s", "gpus", "user")]
-    rows += [(job["nth"], job["submit"] / 1000, job["length_ms"] / 1000, job["gpus"], job["user"]) for job in jobs]
     nodes, up_s, every = nodes_of(draw, gpus), draw.choice([0, 0, 3000]), draw.choice([0, 233])
     fails = ("--seed", SEED, "--mtbf", f"{up_s}s", "--mttr", "100s") if up_s else ()
     nodes = ("--nodes", 1, "--gpus-per-node", gpus) if up_s else nodes
     fails += ("--checkpoint", f"{every}s") if up_s and every else ()
+    has_chains = draw.random() < 0.4
+    for job in jobs:
+        after, think_s = draw_chain(draw, job["nth"]) if has_chains else (None, "")
+        job.update(after=after, think=round(1000 * think_s) if think_s else "")
+    rows = [("job_id", "submit_s", "duration_s", "gpus", "user", "after", "think_s")]
+    rows += [(job["nth"], job["submit"] / 1000, job["length_ms"] / 1000, job["gpus"], job["user"],
+              "" if job["after"] is None else job["after"], job["think"] and job["think"] / 1000) for job in jobs]
     got = run(rows, "--policy", "lucid", *nodes, "--set", f"pool={pool}", "--set", f"profile={profile_ms}ms", "--set",
               "binder=off", "--set", f"keeps={'on' if keeps else 'off'}", *fails)
     ends(jobs, gpus, pool, profile_ms, keeps, Outage(up_s, 100, every * 1000))

@@ -4,6 +4,8 @@ they have the GPUs that they ask for on one type or another, or none."""
 import itertools
 import math
 
+from outages import comes_at, draw_chain
+
 TICK = 60
 RESTART = 30
 IDLE = 1.1
@@ -48,9 +50,11 @@ def ends(jobs, kinds):
             job["end"] = now - TICK + job["left"] / per_s if job["left"] <= per_s * TICK and per_s else None
             job["left"] -= per_s * TICK
         active = [job for job in active if job["end"] is None]
+        coming.sort(key=lambda job: comes_at(job, jobs))
         if not active and coming:
-            now = max(now, math.ceil(coming[0]["submit"] / TICK) * TICK)
-        while coming and coming[0]["submit"] <= now:
+            now = max(now, math.ceil(comes_at(coming[0], jobs) / TICK) * TICK)
+        while coming and comes_at(coming[0], jobs) <= now:
+            coming[0]["submit"] = comes_at(coming[0], jobs)
             active.append(coming.pop(0))
         for job, k in zip(active, cheapest(active, now, kinds)):
             if k is not None and k != job["on"]:
@@ -60,7 +64,7 @@ def ends(jobs, kinds):
         now += TICK
 
 
-def sia(draw, run):
+def sia(draw, run, has_chains=False):
     """A job stops at the end of an iteration, of some us: ends are within 1 s."""
     kinds = [{"type": t, "gpus": draw.choice([1, 2, 4]), "nodes": draw.randint(1, 2)} for t in range(draw.randint(1, 3))]
     with open("cluster.ini", "w") as to:
@@ -75,12 +79,21 @@ def sia(draw, run):
             speed[draw.randrange(len(kinds))] = 0
         table += [f"t{t},m{i},{gpus},{per_s}" for t, per_s in enumerate(speed)]
         jobs.append({"submit": submit, "gpus": gpus, "speed": speed, "left": draw.randint(10**7, 10**9), "changes": 0,
-                     "has_run": False, "on": None})
+                     "has_run": False, "on": None, "after": None, "think": ""})
+        if has_chains:
+            jobs[-1]["submit"] += i + draw.randrange(1, 1000) / 1000
+            jobs[-1]["after"], jobs[-1]["think"] = draw_chain(draw, i, 0.5)
     with open("rates.csv", "w") as to:
         to.write("\n".join(table) + "\n")
-    rows = [("job_id", "submit_s", "gpus", "model", "iterations")]
-    rows += [(i, job["submit"], job["gpus"], f"m{i}", job["left"]) for i, job in enumerate(jobs)]
+    rows = [("job_id", "submit_s", "gpus", "model", "iterations", "after", "think_s")]
+    rows += [(i, job["submit"], job["gpus"], f"m{i}", job["left"], "" if job["after"] is None else job["after"], job["think"])
+             for i, job in enumerate(jobs)]
     got = run(rows, "--policy", "sia", "--rates", "rates.csv", "--cluster", "cluster.ini")
     ends(jobs, kinds)
     return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end']}" for row, job in zip(got, jobs)
             if abs(float(row["end_s"] or 0) - job["end"]) > 1]
+
+
+def sia_chains(draw, run):
+    """Jobs come after others."""
+    return sia(draw, run, True)
