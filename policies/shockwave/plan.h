@@ -13,14 +13,14 @@
  * A plan looks at each job once. A bound looks at the jobs that it gives rounds, which are no more
  * than there are rounds of GPUs, and at the first of the others by the time that they have left and
  * by what they gain. Rounds that gain more than a level, for all of which there is room, are given
- * in whichever order: how many they are of each job is found once for all bounds, from the straight
- * pieces of the logarithm, in which each round gains as much. The order matters to the others, which
- * are few where the level is near to what the last round gains: it was that in the plan before. On
- * few GPUs the first bound notes in which order it gives rounds, and each further one goes through
- * that, beside a heap of the jobs of which it demands rounds.
- * Gains tell plans apart; all utilities are added up for two plans alone that rounding could
- * confuse. In a long queue most jobs gain too little for a round whatever exactly they weigh: a
- * bound of the weight tells that, and the weight itself is found where the bound does not. */
+ * in whichever order: how many they are of each job is found once for all bounds, from the
+ * straight pieces of the logarithm, in which each round gains as much. The order matters to the
+ * others, which are few where the level is near to what the last round gains: it was that in the
+ * plan before. On few GPUs the first bound notes in which order it gives rounds, and each further
+ * one goes through that, beside a heap of the jobs of which it demands rounds. Gains tell plans
+ * apart; all utilities are added up for two plans alone that rounding could confuse. In a long
+ * queue most jobs gain too little for a round whatever exactly they weigh: a bound of the weight
+ * tells that, and the weight itself is found where the bound does not. */
 #ifndef GSIM_POLICIES_SHOCKWAVE_PLAN_H
 #define GSIM_POLICIES_SHOCKWAVE_PLAN_H
 
@@ -95,12 +95,11 @@ struct gsim_future {
     double *first_most; /* by job: what it gains by a first round, or no less than that */
     /* Rounds that gain more than the level are given without a look at their order: the jobs that
      * have some, and the rounds of all, by GPU, at most. */
-    double level, first_level,
-        least; /* least: of the rounds given one by one, what the last one gained */
+    double level, least; /* least: of the rounds given one by one, what the last one gained */
     uint32_t *based, n_based;
     int64_t base_rounds;
-    /* What the first bound gave jobs of which it demanded nothing, in its order, where there are few
-     * rounds. */
+    /* What the first bound gave jobs of which it demanded nothing, in its order, where there are
+     * few rounds. */
     struct gsim_future_gift *gift;
     uint32_t n_gifts, room_gifts;
     bool has_gifts, are_gifts_all; /* they are noted; no other job gains by a round */

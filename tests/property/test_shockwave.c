@@ -189,9 +189,9 @@ static void test_bounds_of_weights(void **state) {
     gsim_arena_free(p.arena);
 }
 
-/* The level, from which on rounds are given at once, is no part of the plan: it is what one gives by
- * which each round finds its place alone. Some jobs are as good as each other, and some so heavy that
- * rounding hides what the others gain. */
+/* The level, from which on rounds are given at once, is no part of the plan: it is what one gives
+ * by which each round finds its place alone. Some jobs are as good as each other, and some so heavy
+ * that rounding hides what the others gain. */
 static void test_levels(void **state) {
     const double above_all = 1e300;
     struct problem p = {0};
