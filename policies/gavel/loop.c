@@ -261,9 +261,21 @@ static bool is_on_its_way(const struct gsim_ctx *ctx, const struct gavel_job *jo
     return job->is_placed && job->has_gpus && (state == GSIM_STARTING || state == GSIM_RESUMING);
 }
 
+static bool has_starting(const struct gsim_ctx *ctx, const struct gavel *gavel) {
+    bool has = false;
+    for (uint32_t i = 0; i < gavel->n_held && !has; i++)
+        has = is_on_its_way(ctx, &gavel->job[(uint32_t)gavel->held[i]]);
+    return has;
+}
+
 /* A job that is on its way to its GPUs cannot leave them, and has the next round there as well;
- * so has the other job of its pair. */
+ * so has the other job of its pair. Where there is none, and was none in the round before, no entry
+ * is looked at. */
 static void hold_starting(const struct gsim_ctx *ctx, struct gavel *gavel) {
+    bool has = has_starting(ctx, gavel);
+    if (!has && !gavel->has_starting)
+        return;
+    gavel->has_starting = has;
     for (uint32_t i = 0; i < gavel->rounds.n; i++) {
         struct gsim_round_entry *entry = &gavel->rounds.entry[i];
         const struct gavel_job *first = gavel_member(gavel, entry, 0);

@@ -88,6 +88,7 @@ struct gavel {
     uint32_t n_live;
     int64_t *held; /* jobs that have GPUs, or are placed, since the round began: came, and number */
     uint32_t n_held;
+    bool has_starting; /* entries of jobs on their way to GPUs have these in the round under way */
     uint32_t *n_owners; /* by GPU: the jobs that the round gives it to */
     uint32_t *claim; /* by GPU: the round's choice + 1 that keeps it; 0: none */
     uint32_t *n_free; /* GPUs of each node that the round gives to no job */

@@ -12,12 +12,15 @@
  *
  * A plan looks at each job once. A bound looks at the jobs that it gives rounds, which are no more
  * than there are rounds of GPUs, and at the first of the others by the time that they have left and
- * by what they gain. Which of two jobs has its next round first depends on these two alone: so the
- * first bound notes in which order it gives rounds, and each further one goes through that, beside
- * a heap of the jobs of which it demands rounds. Gains tell plans apart; all utilities are added up
- * for two plans alone that rounding could confuse. In a long queue most jobs gain too little for a
- * round whatever exactly they weigh: a bound of the weight tells that, and the weight itself is
- * found where the bound does not. */
+ * by what they gain. Rounds that gain more than a level, for all of which there is room, are given
+ * in whichever order: how many they are of each job is found once for all bounds, from the
+ * straight pieces of the logarithm, in which each round gains as much. The order matters to the
+ * others, which are few where the level is near to what the last round gains: it was that in the
+ * plan before. On few GPUs the first bound notes in which order it gives rounds, and each further
+ * one goes through that, beside a heap of the jobs of which it demands rounds. Gains tell plans
+ * apart; all utilities are added up for two plans alone that rounding could confuse. In a long
+ * queue most jobs gain too little for a round whatever exactly they weigh: a bound of the weight
+ * tells that, and the weight itself is found where the bound does not. */
 #ifndef GSIM_POLICIES_SHOCKWAVE_PLAN_H
 #define GSIM_POLICIES_SHOCKWAVE_PLAN_H
 
@@ -37,6 +40,8 @@ struct gsim_future_job {
     uint32_t gpus;
     uint32_t rounds; /* the answer */
     uint32_t next; /* work of the search: rounds of the bound under way */
+    uint32_t base, most_base; /* first rounds that gain more than the level; no less than these */
+    double base_utility, base_next_utility, base_gain; /* with these rounds */
     bool is_bound; /* its weight is no more than that, and is asked for where it matters */
     double done, all; /* epochs */
     double epoch_s; /* the mean length of the epochs so far */
@@ -87,7 +92,14 @@ struct gsim_future {
     uint32_t *demanding, n_demanding; /* jobs that need rounds whatever the bound on all */
     uint32_t *holder, n_holders; /* jobs with rounds under the bound under way */
     double filled_s; /* the bound under way */
-    /* What the first bound gave jobs of which it demanded nothing, in its order. */
+    double *first_most; /* by job: what it gains by a first round, or no less than that */
+    /* Rounds that gain more than the level are given without a look at their order: the jobs that
+     * have some, and the rounds of all, by GPU, at most. */
+    double level, least; /* least: of the rounds given one by one, what the last one gained */
+    uint32_t *based, n_based;
+    int64_t base_rounds;
+    /* What the first bound gave jobs of which it demanded nothing, in its order, where there are
+     * few rounds. */
     struct gsim_future_gift *gift;
     uint32_t n_gifts, room_gifts;
     bool has_gifts, are_gifts_all; /* they are noted; no other job gains by a round */

@@ -10,7 +10,7 @@
 #include "policies/shockwave/plan.h"
 #include "sim/base/random.h"
 
-enum { MOST_JOBS = 4, N_PROBLEMS = 4000 };
+enum { MOST_JOBS = 40, FEW_JOBS = 4, N_PROBLEMS = 4000 };
 
 struct problem {
     struct gsim_future future;
@@ -29,10 +29,7 @@ static double between(struct gsim_random *random, double low, double high) {
     return low + (high - low) * (double)gsim_random_below(random, 1000) / 1000;
 }
 
-static void draw(struct problem *p, struct gsim_random *random, uint32_t widest) {
-    p->future.n = 1 + (uint32_t)gsim_random_below(random, MOST_JOBS);
-    p->future.n_gpus = widest + (uint32_t)gsim_random_below(random, 3);
-    p->future.n_rounds = 1 + (uint32_t)gsim_random_below(random, 4);
+static void draw_jobs(struct problem *p, struct gsim_random *random, uint32_t widest) {
     p->future.round_s = 100;
     p->future.price = between(random, 0, 0.002);
     for (uint32_t i = 0; i < p->future.n; i++) {
@@ -49,6 +46,13 @@ static void draw(struct problem *p, struct gsim_random *random, uint32_t widest)
                                      .most_left_s = between(random, -100, 2000),
                                      .weight = between(random, 0.5, 3)};
     }
+}
+
+static void draw(struct problem *p, struct gsim_random *random, uint32_t widest) {
+    p->future.n = 1 + (uint32_t)gsim_random_below(random, FEW_JOBS);
+    p->future.n_gpus = widest + (uint32_t)gsim_random_below(random, 3);
+    p->future.n_rounds = 1 + (uint32_t)gsim_random_below(random, 4);
+    draw_jobs(p, random, widest);
 }
 
 /* Whether the rounds fit the GPUs and leave no job more than it may have left. */
@@ -185,11 +189,50 @@ static void test_bounds_of_weights(void **state) {
     gsim_arena_free(p.arena);
 }
 
+/* The level, from which on rounds are given at once, is no part of the plan: it is what one gives
+ * by which each round finds its place alone. Some jobs are as good as each other, and some so heavy
+ * that rounding hides what the others gain. */
+static void test_levels(void **state) {
+    const double above_all = 1e300;
+    struct problem p = {0};
+    struct gsim_random random;
+    (void)state;
+    open_problem(&p);
+    gsim_random_seed(&random, 4, 0, "plans");
+    for (int i = 0; i < N_PROBLEMS; i++) {
+        uint32_t rounds[MOST_JOBS], widest = 1 + (uint32_t)i % 4;
+        p.future.n = 1 + (uint32_t)gsim_random_below(&random, MOST_JOBS);
+        p.future.n_gpus = widest + (uint32_t)gsim_random_below(&random, 60);
+        p.future.n_rounds = 1 + (uint32_t)gsim_random_below(&random, 40);
+        draw_jobs(&p, &random, widest);
+        for (uint32_t j = 1; j < p.future.n; j++) {
+            p.job[j] = p.job[gsim_random_below(&random, 3) ? j : j - 1];
+            p.job[j].weight *= gsim_random_below(&random, 8) ? 1 : 1e12;
+            p.job[j].epoch_s *= gsim_random_below(&random, 2) ? 1 : 20;
+            p.job[j].left_s = (p.job[j].all - p.job[j].done) * p.job[j].epoch_s;
+        }
+        bool has_bounds = i % 2 == 0;
+        p.future.least = above_all;
+        bool is_met = gsim_future_plan(&p.future, has_bounds);
+        for (uint32_t j = 0; j < p.future.n; j++)
+            rounds[j] = p.job[j].rounds;
+        /* mostly the level is what some job gains, or that of a first plan */
+        double gains = p.job[gsim_random_below(&random, p.future.n)].first_gain / (1 + 1.0 / 64);
+        p.future.least = gsim_random_below(&random, 4) ? gains : 0;
+        p.future.least = gsim_random_below(&random, 4) ? p.future.least : between(&random, 0, 0.02);
+        assert_int_equal(gsim_future_plan(&p.future, has_bounds), is_met);
+        for (uint32_t j = 0; j < p.future.n && is_met; j++)
+            assert_int_equal(p.job[j].rounds, rounds[j]);
+    }
+    gsim_arena_free(p.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gangs_of_one_size),
         cmocka_unit_test(test_gangs_of_unlike_sizes),
         cmocka_unit_test(test_bounds_of_weights),
+        cmocka_unit_test(test_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
