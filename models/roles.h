@@ -67,4 +67,10 @@ static inline void gsim_sums_add(int64_t *sums, size_t n, const int64_t *per, in
         sums[i] += n_periods * per[i];
 }
 
+/* The sums of one of n equal parts of a period, rounded towards zero. */
+static inline void gsim_sums_divide(int64_t *per, size_t n, int64_t n_parts) {
+    for (size_t i = 0; i < n; i++)
+        per[i] /= n_parts;
+}
+
 #endif

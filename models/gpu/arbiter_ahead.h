@@ -11,7 +11,7 @@
 static inline bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
     return arbiter->committed.spans || arbiter->committed.is_approximate ||
            gsim_fast_forward_may_extrapolate(&arbiter->cycle, &arbiter->options,
-                                             GSIM_STEPS_PAST_HORIZON);
+                                             &arbiter->committed, GSIM_STEPS_PAST_HORIZON);
 }
 /* The next instant at which a member is to be reported, or horizon_ns when that is sooner. Nothing
  * from outside may happen before horizon_ns. */

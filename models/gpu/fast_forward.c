@@ -12,21 +12,31 @@ enum {
      * window are an eighth of it at most, and the next window ends at other parts */
     LEAST_SWEEPS = 16,
     WINDOW_PARTS = 8, /* rates are compared from at least one part in this many of a window */
+    /* Turns that page take some 600 ns of processor time, others 10 to 20: of the former one in
+     * this many is in the budget. */
+    PAGING_TURN = 64,
+    /* Where memory pages a window is skipped in this many parts, so that few turns are left to be
+     * walked at the end. */
+    SKIPPED_PARTS = 64,
 };
 
 /* The turn from which on rates may be extrapolated. */
 static int64_t looks_at(const struct gsim_fast_forward *cycle,
-                        const struct gsim_arbiter_options *options) {
-    return cycle->looks_at > options->slice_budget ? cycle->looks_at : options->slice_budget;
+                        const struct gsim_arbiter_options *options,
+                        const struct gsim_lanes *lanes) {
+    int64_t budget = options->slice_budget;
+    if (gsim_pager_is_too_much(&lanes->store))
+        budget /= PAGING_TURN;
+    return cycle->looks_at > budget ? cycle->looks_at : budget;
 }
 
 bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
                                        const struct gsim_arbiter_options *options,
-                                       int64_t n_turns) {
+                                       const struct gsim_lanes *lanes, int64_t n_turns) {
     if (cycle->phase == GSIM_FAST_FORWARD_FOUND)
         return cycle->is_approximate;
     return !options->is_exact && !options->is_plain &&
-           cycle->n_turns + n_turns >= looks_at(cycle, options);
+           cycle->n_turns + n_turns >= looks_at(cycle, options, lanes);
 }
 
 /* --- contexts --------------------------------------------------------------------------------- */
@@ -250,6 +260,19 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
 
 /* --- one period ------------------------------------------------------------------------------- */
 
+static int64_t sweeps(const struct gsim_context *context, int64_t iterations) {
+    return context->spec.per_sweep > 1 ? iterations / context->spec.per_sweep : iterations;
+}
+
+/* Chunks that the member has come to in its sweeps. */
+static int64_t met(const struct gsim_lanes *lanes, const struct gsim_member *member) {
+    if (!lanes->store.pager)
+        return 0;
+    return sweeps(&member->context, member->context.sums.done_iterations) *
+               gsim_pager_sweep_chunks(&lanes->store, &member->tenant) +
+           member->tenant.state.n_touched;
+}
+
 static void subtract_lane(struct gsim_gpu_lane *per, const struct gsim_gpu_lane *now,
                           const struct gsim_gpu_lane *then) {
     gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
@@ -271,20 +294,15 @@ static void measure(struct gsim_fast_forward *cycle, const struct gsim_lanes *no
     const struct gsim_lanes *then = &cycle->seen;
     struct gsim_lanes *per = &cycle->per_period;
     cycle->period_ns = now->now_ns - then->now_ns;
-    for (uint16_t i = 0; i < now->capacity; i++)
+    for (uint16_t i = 0; i < now->capacity; i++) {
         subtract_member(&per->members[i], &now->members[i], now->now_ns, &then->members[i],
                         then->now_ns);
+        per->members[i].tenant.state.n_touched =
+            (uint32_t)(met(now, &now->members[i]) - met(then, &then->members[i]));
+    }
     for (uint16_t i = 0; i < now->n_lanes; i++)
         subtract_lane(&per->lane[i], &now->lane[i], &then->lane[i]);
     gsim_gang_memory_subtract(&per->gang, &now->gang, &then->gang);
-}
-
-static void find(struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
-                 bool is_approximate) {
-    measure(cycle, now);
-    cycle->phase = GSIM_FAST_FORWARD_FOUND;
-    cycle->from_ns = cycle->seen.now_ns;
-    cycle->is_approximate = is_approximate;
 }
 
 /* All work that is done, or is to be done: extrapolated periods are no whole number of
@@ -295,6 +313,45 @@ static gsim_work total(const struct gsim_context *context, int64_t iterations, g
 
 static gsim_work per_period(const struct gsim_context *context, const struct gsim_context *per) {
     return total(context, per->sums.done_iterations, per->done);
+}
+
+/* What a member did, by the chunks that it met on the way. Where each of them misses, work comes
+ * behind nearly all of the wait that is paid, and hangs on where a window ends; chunks do not. */
+static gsim_work by_chunks(const struct gsim_lanes *lanes, const struct gsim_member *member,
+                           gsim_work done, int64_t n_met) {
+    uint32_t n = gsim_pager_sweep_chunks(&lanes->store, &member->tenant);
+    return n > 0 ? gsim_context_sweep(&member->context) * n_met / n : done;
+}
+
+/* A part of the period in place of all of it. */
+static void shorten(struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
+                    bool has_missed) {
+    struct gsim_lanes *per = &cycle->per_period;
+    cycle->period_ns = (cycle->period_ns + SKIPPED_PARTS - 1) / SKIPPED_PARTS;
+    for (uint16_t i = 0; i < now->capacity; i++) {
+        struct gsim_member *member = &per->members[i];
+        gsim_work done = per_period(&now->members[i].context, &member->context);
+        if (has_missed && now->members[i].is_present)
+            done = by_chunks(now, &now->members[i], done, member->tenant.state.n_touched);
+        gsim_sums_divide(GSIM_ROLE(member->context.sums), SKIPPED_PARTS);
+        gsim_sums_divide(GSIM_ROLE(member->sums), SKIPPED_PARTS);
+        gsim_sums_divide(GSIM_ROLE(member->tenant.sum), SKIPPED_PARTS);
+        member->context.sums.done_iterations = 0; /* as work: it is settled after the skip */
+        member->context.done = done / SKIPPED_PARTS;
+    }
+    for (uint16_t i = 0; i < now->n_lanes; i++)
+        gsim_sums_divide(GSIM_ROLE(per->lane[i].sums), SKIPPED_PARTS);
+    gsim_gang_memory_divide(&per->gang, SKIPPED_PARTS);
+}
+
+static void find(struct gsim_fast_forward *cycle, const struct gsim_lanes *now, bool is_approximate,
+                 bool has_missed) {
+    measure(cycle, now);
+    if (is_approximate && gsim_pager_is_too_much(&now->store))
+        shorten(cycle, now, has_missed);
+    cycle->phase = GSIM_FAST_FORWARD_FOUND;
+    cycle->from_ns = cycle->seen.now_ns;
+    cycle->is_approximate = is_approximate;
 }
 
 /* How many periods this member can repeat before it is to be reported. */
@@ -330,11 +387,16 @@ static int64_t periods(struct gsim_fast_forward *cycle, const struct gsim_lanes 
     return least - 1; /* the last period is walked, so that its end is met as it comes */
 }
 
-static void skip_member(struct gsim_member *member, const struct gsim_member *per, int64_t n,
-                        int64_t by_ns, bool may_be_within) {
+static void skip_member(struct gsim_store *store, struct gsim_member *member,
+                        const struct gsim_member *per, int64_t n, int64_t by_ns,
+                        bool may_be_within) {
+    gsim_work swept = gsim_context_swept(&member->context);
     if (gsim_context_is_done(&member->context))
         return;
     skip_context(&member->context, &per->context, n, by_ns, may_be_within);
+    if (may_be_within)
+        gsim_pager_sweep_elsewhere(store, &member->tenant, gsim_context_sweep(&member->context),
+                                   swept, gsim_context_swept(&member->context));
     gsim_sums_add(GSIM_ROLE(member->sums), (const int64_t *)&per->sums, n);
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
 }
@@ -359,7 +421,8 @@ static void skip(const struct gsim_fast_forward *cycle, struct gsim_lanes *lanes
     gsim_gang_memory_skip(&lanes->gang, &per->gang, n, by_ns);
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
-            skip_member(&lanes->members[i], &per->members[i], n, by_ns, cycle->is_approximate);
+            skip_member(&lanes->store, &lanes->members[i], &per->members[i], n, by_ns,
+                        cycle->is_approximate);
     for (uint16_t i = 0; i < lanes->n_lanes; i++)
         skip_lane(&lanes->lane[i], &per->lane[i], n, by_ns);
 }
@@ -375,12 +438,19 @@ static int64_t rate_ppb(gsim_work done, int64_t time_ns) {
 /* Whether the member's rate was steady over both windows, and not zero: a member without a turn so
  * far has no rate. */
 static bool is_steady_member(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
-                             uint16_t place) {
+                             uint16_t place, bool has_missed) {
     const struct gsim_context *then = &cycle->seen.members[place].context;
     const struct gsim_context *context = &now->members[place].context;
     gsim_work done = total(context, context->sums.done_iterations - then->sums.done_iterations,
                            context->done - then->done);
-    gsim_work before = per_period(context, &cycle->per_period.members[place].context);
+    const struct gsim_member *per = &cycle->per_period.members[place];
+    gsim_work before = per_period(context, &per->context);
+    if (has_missed) {
+        int64_t n_met =
+            met(now, &now->members[place]) - met(&cycle->seen, &cycle->seen.members[place]);
+        done = by_chunks(now, &now->members[place], done, n_met);
+        before = by_chunks(now, &now->members[place], before, per->tenant.state.n_touched);
+    }
     int64_t is = rate_ppb(done, now->now_ns - cycle->seen.now_ns);
     int64_t was = rate_ppb(before, cycle->period_ns);
     int64_t by = is > was ? is - was : was - is;
@@ -388,22 +458,36 @@ static bool is_steady_member(const struct gsim_fast_forward *cycle, const struct
 }
 
 /* Whether each member's rate since the state that was seen is that of the window before it. */
-static bool is_steady(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now) {
+static bool is_steady(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
+                      bool has_missed) {
     for (uint16_t i = 0; i < now->capacity; i++)
-        if (now->members[i].is_present && !is_steady_member(cycle, now, i))
+        if (now->members[i].is_present && !is_steady_member(cycle, now, i, has_missed))
             return false;
     return cycle->has_window;
 }
 
-/* The window that ends here becomes the window before, and a new window begins, of twice as many
- * turns. Rates are compared over windows of at least 2 * STEADY turns alone. */
-static void begin_window(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
-    if (cycle->power >= 2 * STEADY)
-        measure(cycle, lanes);
-    cycle->has_window = true;
-    cycle->power *= 2;
-    cycle->n_since = 0;
-    gsim_lanes_copy(&cycle->seen, lanes);
+/* Whether each chunk that a member came to since the state that was seen was on the host and came
+ * in, as many as the GPU has room for, so that all that is there came since, in the order of the
+ * sweeps: then a member finds nothing of its own as long as the part of it that is there is well
+ * short of a whole sweep, and any part of a sweep goes at the rate of any other. */
+static bool missed_all(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now) {
+    if (!now->store.pager || gsim_pager_is_proactive(&now->store) || now->gang.n > 0)
+        return false;
+    int64_t n_in = 0, chunk_bytes = now->store.pager->uvm.chunk_bytes;
+    for (uint16_t i = 0; i < now->capacity; i++) {
+        const struct gsim_member *member = &now->members[i], *then = &cycle->seen.members[i];
+        if (!member->is_present || gsim_context_is_done(&member->context))
+            continue;
+        int64_t n = met(now, member) - met(&cycle->seen, then);
+        int64_t here = gsim_pager_resident_bytes(&now->store, &member->tenant) / chunk_bytes;
+        int64_t most = gsim_pager_sweep_chunks(&now->store, &member->tenant);
+        if (member->tenant.spec.yields || member->tenant.spec.order ||
+            here > most - most / WINDOW_PARTS ||
+            member->tenant.sum.bytes_in - then->tenant.sum.bytes_in != n * chunk_bytes)
+            return false;
+        n_in += n;
+    }
+    return n_in >= now->store.pager->capacity;
 }
 
 /* The least turns of a window, so that one turn more or less of each member is half of the
@@ -415,8 +499,42 @@ static int64_t least_turns(const struct gsim_lanes *lanes) {
     return 2 * STEADY * n_present;
 }
 
-static int64_t sweeps(const struct gsim_context *context, int64_t iterations) {
-    return context->spec.per_sweep > 1 ? iterations / context->spec.per_sweep : iterations;
+/* Whether a member is in its first sweep, which fills its memory: that costs less than to bring
+ * memory in, and no state recurs until it is over. */
+static bool is_filling(const struct gsim_lanes *lanes) {
+    for (uint16_t i = 0; i < lanes->capacity; i++) {
+        const struct gsim_member *member = &lanes->members[i];
+        if (member->is_present &&
+            sweeps(&member->context, member->context.sums.done_iterations) == 0 &&
+            !gsim_context_is_done(&member->context) &&
+            !gsim_pager_has_been_filled(&lanes->store, &member->tenant))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the next window is to be longer than the one that ends: not while memory that pages is
+ * filled, once a window is long enough to tell rates by. */
+static bool grows(const struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
+    int64_t n = 0;
+    if (!gsim_pager_is_too_much(&lanes->store) || cycle->power / 2 < least_turns(lanes))
+        return true;
+    for (uint16_t i = 0; i < lanes->capacity; i++)
+        if (lanes->members[i].is_present)
+            n += met(lanes, &lanes->members[i]) - met(&cycle->seen, &cycle->seen.members[i]);
+    return n < lanes->store.pager->capacity || !is_filling(lanes);
+}
+
+/* The window that ends here becomes the window before, and a new window begins, of twice as many
+ * turns. Rates are compared over windows of at least 2 * STEADY turns alone. */
+static void begin_window(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
+    if (cycle->power >= 2 * STEADY)
+        measure(cycle, lanes);
+    cycle->had_missed_all = missed_all(cycle, lanes);
+    cycle->has_window = true;
+    cycle->power *= grows(cycle, lanes) ? 2 : 1;
+    cycle->n_since = 0;
+    gsim_lanes_copy(&cycle->seen, lanes);
 }
 
 /* Whether each member swept its memory often enough in both windows, where memory pages: within a
@@ -442,15 +560,19 @@ static bool are_swept(const struct gsim_fast_forward *cycle, const struct gsim_l
 static void look_at_rates(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
     int64_t least = least_turns(lanes);
     bool is_wide = cycle->power / 2 >= least; /* both windows are */
+    bool has_missed = is_wide && cycle->had_missed_all && missed_all(cycle, lanes);
     if (is_wide && cycle->power / WINDOW_PARTS > least)
         least = cycle->power / WINDOW_PARTS;
     if (is_wide && cycle->n_since < least)
         cycle->looks_at = cycle->n_turns + least - cycle->n_since;
-    else if (is_wide && is_steady(cycle, lanes) && are_swept(cycle, lanes))
-        find(cycle, lanes, true);
+    else if (is_wide && is_steady(cycle, lanes, has_missed) &&
+             (has_missed || are_swept(cycle, lanes)))
+        find(cycle, lanes, true, has_missed);
     else
         cycle->looks_at = cycle->n_turns + cycle->power - cycle->n_since +
-                          (cycle->n_since == cycle->power ? 2 * cycle->power : 0);
+                          (cycle->n_since < cycle->power ? 0
+                           : grows(cycle, lanes)         ? 2 * cycle->power
+                                                         : cycle->power);
 }
 
 static void search(struct gsim_fast_forward *cycle, const struct gsim_arbiter_options *options,
@@ -468,10 +590,10 @@ static void search(struct gsim_fast_forward *cycle, const struct gsim_arbiter_op
     cycle->n_turns++;
     cycle->n_since++;
     if (is_same(cycle, options, lanes)) {
-        find(cycle, lanes, false);
+        find(cycle, lanes, false, false);
         return;
     }
-    if (!options->is_exact && cycle->n_turns >= looks_at(cycle, options))
+    if (!options->is_exact && cycle->n_turns >= looks_at(cycle, options, lanes))
         look_at_rates(cycle, lanes);
     if (cycle->phase == GSIM_FAST_FORWARD_SEARCHING && cycle->n_since == cycle->power)
         begin_window(cycle, lanes);
@@ -527,7 +649,8 @@ struct gsim_unseen gsim_fast_forward_unseen(const struct gsim_fast_forward *cycl
         unseen.until_ns = cycle->seen.now_ns + 1;
         return unseen;
     }
-    int64_t to_rates = options->is_exact ? INT64_MAX : looks_at(cycle, options) - cycle->n_turns;
+    int64_t to_rates =
+        options->is_exact ? INT64_MAX : looks_at(cycle, options, lanes) - cycle->n_turns;
     unseen.are_counted = true;
     unseen.most = cycle->power - cycle->n_since;
     if (to_rates < unseen.most)

@@ -11,6 +11,7 @@ struct gsim_fast_forward {
     int64_t n_turns; /* since the last disturbance */
     int64_t looks_at; /* the turn, past the budget, at which rates are compared next */
     bool has_window; /* while searching: per_period holds the window before */
+    bool had_missed_all; /* in which no sweep came to memory that was there */
     int64_t from_ns; /* found: from here on the lanes repeat */
     int64_t period_ns;
     int64_t spent_ns; /* found: from here on some member has work for less than two periods left */
@@ -50,7 +51,8 @@ static inline void gsim_fast_forward_forget(struct gsim_fast_forward *cycle) {
 }
 /* Whether rates are extrapolated, or may be within n_turns turns. */
 bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
-                                       const struct gsim_arbiter_options *options, int64_t n_turns);
+                                       const struct gsim_arbiter_options *options,
+                                       const struct gsim_lanes *lanes, int64_t n_turns);
 /* A turn of the anchor lane began: looks for a cycle, and skips as many as end before limit_ns and
  * before any member is to be reported. */
 void gsim_fast_forward_turn(struct gsim_fast_forward *cycle,

@@ -428,15 +428,14 @@ static void wait_for(struct gsim_tenant *tenant, const struct gsim_memory_use *u
     tenant->last.stall_ns += left_ns;
 }
 
-/* Chunks, or positions of the order of touches. */
-static uint32_t n_used(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+uint32_t gsim_pager_sweep_chunks(const struct gsim_store *store, const struct gsim_tenant *tenant) {
     if (gsim_rarely(tenant->spec.order != NULL))
         return tenant->spec.order->n;
     return tenant->used == GSIM_NO_BUFFER ? 0 : store->residency.buffers[tenant->used].n_chunks;
 }
 
 bool gsim_pager_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant) {
-    return store->pager && tenant->state.n_touched < n_used(store, tenant);
+    return store->pager && tenant->state.n_touched < gsim_pager_sweep_chunks(store, tenant);
 }
 
 bool gsim_pager_is_before_kernel(const struct gsim_store *store, const struct gsim_tenant *tenant) {
@@ -449,16 +448,31 @@ bool gsim_pager_is_before_kernel(const struct gsim_store *store, const struct gs
 
 gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all) {
-    struct sweep sweep = {.n_chunks = n_used(store, tenant),
+    struct sweep sweep = {.n_chunks = gsim_pager_sweep_chunks(store, tenant),
                           .order = tenant->spec.order,
                           .all_ns = gsim_work_to_ns(all)};
     return touched_at(&sweep, tenant->state.n_touched);
 }
 
+void gsim_pager_sweep_elsewhere(struct gsim_store *store, struct gsim_tenant *tenant, gsim_work all,
+                                gsim_work was, gsim_work is) {
+    if (!gsim_pager_is_too_much(store) || tenant->used == GSIM_NO_BUFFER || all == 0 ||
+        tenant->whole.is_on || tenant->spec.order || gsim_pager_is_proactive(store))
+        return;
+    struct sweep sweep = {.n_chunks = gsim_pager_sweep_chunks(store, tenant),
+                          .all_ns = gsim_work_to_ns(all)};
+    uint32_t passed = after_progress(&sweep, was), now = after_progress(&sweep, is);
+    uint32_t ahead = tenant->state.n_touched > passed ? tenant->state.n_touched - passed : 0;
+    tenant->state.n_touched = now + ahead < sweep.n_chunks ? now + ahead : sweep.n_chunks;
+    note_change(store);
+    gsim_residency_turn(&store->residency, tenant->used,
+                        (sweep.n_chunks + now - passed) % sweep.n_chunks);
+}
+
 static struct sweep begin_sweep(const struct gsim_store *store, const struct gsim_tenant *tenant,
                                 const struct gsim_pace *pace) {
     struct sweep sweep = {.to_come = gsim_range_whole(&store->residency, tenant->used),
-                          .n_chunks = n_used(store, tenant),
+                          .n_chunks = gsim_pager_sweep_chunks(store, tenant),
                           .order = tenant->spec.order,
                           .all_ns = gsim_work_to_ns(pace->all),
                           .rate_q32 = pace->rate_q32,
@@ -524,7 +538,8 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
 
 static uint32_t due_in_turn(const struct gsim_store *store, const struct gsim_tenant *tenant,
                             const struct gsim_pace *pace) {
-    struct sweep sweep = {.n_chunks = n_used(store, tenant), .all_ns = gsim_work_to_ns(pace->all)};
+    struct sweep sweep = {.n_chunks = gsim_pager_sweep_chunks(store, tenant),
+                          .all_ns = gsim_work_to_ns(pace->all)};
     return due_by(&sweep, pace->done + gsim_work_of_ns(pace->left_ns));
 }
 
@@ -570,7 +585,7 @@ static struct gsim_cut sweep_again(struct gsim_store *store, struct gsim_tenant 
 /* What a sweep that moved nothing has touched by now, also where its turn ends in this instant. */
 static uint32_t touched_by(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            const struct gsim_pace *pace) {
-    struct sweep sweep = {.n_chunks = n_used(store, tenant),
+    struct sweep sweep = {.n_chunks = gsim_pager_sweep_chunks(store, tenant),
                           .order = tenant->spec.order,
                           .all_ns = gsim_work_to_ns(pace->all)};
     uint32_t due = due_by(&sweep, pace->done), before = tenant->whole.n_touched;

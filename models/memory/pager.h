@@ -244,6 +244,20 @@ struct gsim_cut gsim_pager_cut(struct gsim_store *store, struct gsim_tenant *ten
 /* The progress up to which the chunks of a sweep of this GPU time are touched. */
 gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all);
+/* Chunks of a sweep, or positions of the order of touches. */
+uint32_t gsim_pager_sweep_chunks(const struct gsim_store *store, const struct gsim_tenant *tenant);
+/* A sweep that was at progress `was` goes on from progress `is` of `all`. Of a sweep in order the
+ * memory that is there lies as it did around where the sweep is. */
+void gsim_pager_sweep_elsewhere(struct gsim_store *store, struct gsim_tenant *tenant, gsim_work all,
+                                gsim_work was, gsim_work is);
+/* Whether the last chunk of the memory that an iteration touches has been touched before. */
+static inline bool gsim_pager_has_been_filled(const struct gsim_store *store,
+                                              const struct gsim_tenant *tenant) {
+    return !store->pager || tenant->used == GSIM_NO_BUFFER ||
+           gsim_residency_content(&store->residency, tenant->used,
+                                  store->residency.buffers[tenant->used].n_chunks - 1) !=
+               GSIM_UNTOUCHED;
+}
 /* Whether the sweep has chunks left to touch. */
 bool gsim_pager_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant);
 /* Whether the next chunk that a sweep in a known order touches is the first one of its kernel. */

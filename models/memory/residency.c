@@ -312,6 +312,32 @@ static void use(struct gsim_residency *r, uint32_t at, bool is_write) {
     }
 }
 
+/* Moves extents, from this one to the end of the list; returns the last. */
+static uint32_t move_up(struct gsim_residency *r, uint32_t at, uint32_t by) {
+    for (;; at = r->extents[at].after) {
+        r->extents[at].first += by; /* modulo 2^32: also down */
+        if (r->extents[at].after == NONE)
+            return at;
+    }
+}
+
+void gsim_residency_turn(struct gsim_residency *residency, uint32_t buffer, uint32_t by) {
+    struct gsim_residency *r = residency;
+    struct gsim_buffer *about = &r->buffers[buffer];
+    if (by == 0 || !reserve(r))
+        return;
+    uint32_t low = about->first_extent, high = cut(r, buffer, about->n_chunks - by);
+    r->extents[r->extents[high].before].after = NONE;
+    r->extents[high].before = NONE;
+    (void)move_up(r, low, by);
+    uint32_t last = move_up(r, high, by - about->n_chunks);
+    r->extents[last].after = low;
+    r->extents[low].before = last;
+    about->first_extent = about->near[0] = about->near[1] = high;
+    (void)join(r, last);
+    count_again(r, about);
+}
+
 void gsim_residency_yield(struct gsim_residency *residency, uint32_t buffer) {
     residency->n_yielding += !residency->buffers[buffer].yields;
     residency->buffers[buffer].yields = true;

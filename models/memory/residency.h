@@ -133,6 +133,9 @@ static inline void gsim_residency_set_next_use(struct gsim_residency *residency,
                                                int64_t key) {
     residency->buffers[buffer].next_use = key;
 }
+/* Chunk c of the buffer becomes chunk c + by, and the last ones the first, with their contents and
+ * ages. by is below the number of chunks. */
+void gsim_residency_turn(struct gsim_residency *residency, uint32_t buffer, uint32_t by);
 enum gsim_content gsim_residency_content(const struct gsim_residency *residency, uint32_t buffer,
                                          uint32_t chunk);
 /* How many chunks from a range's first on are alike; *content is their content. range.n > 0. */

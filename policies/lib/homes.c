@@ -12,7 +12,9 @@ void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx) {
     gsim_index_init(&homes->turns, ctx->arena);
     homes->first = gsim_arena_array(ctx->arena, n, sizeof *homes->first);
     homes->tried = gsim_arena_array(ctx->arena, n, sizeof *homes->tried);
-    if (!homes->first || !homes->tried)
+    homes->best = gsim_arena_array(ctx->arena, n, sizeof *homes->best);
+    homes->is_known = gsim_arena_array(ctx->arena, n, sizeof *homes->is_known);
+    if (!homes->first || !homes->tried || !homes->best || !homes->is_known)
         gsim_common_no_memory(ctx);
     for (uint32_t node = 0; homes->first && node < n; node++)
         homes->first[node] = GSIM_NO_SLOT;
@@ -87,6 +89,8 @@ void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot) {
         homes->of[home->before].after = home->after;
     if (home->after != GSIM_NO_SLOT)
         homes->of[home->after].before = home->before;
+    if (homes->best[home->node] == slot)
+        homes->is_known[home->node] = false;
     home->is_in = false;
     homes->n--;
 }
@@ -98,14 +102,39 @@ static bool is_ahead(const struct gsim_ctx *ctx, const struct gsim_wish_lines *w
     return rank_a != rank_b ? rank_a < rank_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
 }
 
-gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_ctx *ctx,
-                          const struct gsim_wish_lines *waiting, uint32_t node) {
+static gsim_slot find_best(const struct gsim_homes *homes, const struct gsim_ctx *ctx,
+                           const struct gsim_wish_lines *waiting, uint32_t node) {
     gsim_slot best = GSIM_NO_SLOT;
     for (gsim_slot slot = homes->first[node]; slot != GSIM_NO_SLOT; slot = homes->of[slot].after)
         if (gsim_wish_lines_has(waiting, slot) &&
             (best == GSIM_NO_SLOT || is_ahead(ctx, waiting, slot, best)))
             best = slot;
     return best;
+}
+
+/* Ranks stay as long as a job is in line, so that the first one is sought again where it leaves
+ * alone. */
+gsim_slot gsim_homes_best(struct gsim_homes *homes, const struct gsim_ctx *ctx,
+                          const struct gsim_wish_lines *waiting, uint32_t node) {
+    gsim_slot best = homes->best[node];
+    if (homes->is_known[node] && (best == GSIM_NO_SLOT || gsim_wish_lines_has(waiting, best)))
+        return best;
+    homes->is_known[node] = true;
+    return homes->best[node] = find_best(homes, ctx, waiting, node);
+}
+
+void gsim_homes_wait(struct gsim_homes *homes, const struct gsim_ctx *ctx,
+                     const struct gsim_wish_lines *waiting, gsim_slot slot) {
+    if (slot >= homes->capacity || !homes->of[slot].is_in)
+        return;
+    uint32_t node = homes->of[slot].node;
+    gsim_slot best = homes->best[node];
+    if (!homes->is_known[node])
+        return;
+    if (best == slot || (best != GSIM_NO_SLOT && !gsim_wish_lines_has(waiting, best)))
+        homes->is_known[node] = false;
+    else if (best == GSIM_NO_SLOT || is_ahead(ctx, waiting, slot, best))
+        homes->best[node] = slot;
 }
 
 int64_t gsim_homes_extra_ns(const struct gsim_ctx *ctx, gsim_slot slot,

@@ -17,6 +17,8 @@ struct gsim_home {
 struct gsim_homes {
     struct gsim_arena *arena;
     gsim_slot *first; /* by node */
+    gsim_slot *best; /* by node: the first in line, if is_known and as long as it waits */
+    bool *is_known;
     struct gsim_home *of; /* by slot */
     uint32_t n, capacity; /* n: jobs with a home */
     uint64_t *tried, n_tries; /* by node: the last try in which it was looked at */
@@ -25,8 +27,11 @@ struct gsim_homes {
 void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx);
 void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot);
+/* A job has been put in line, at its rank. */
+void gsim_homes_wait(struct gsim_homes *homes, const struct gsim_ctx *ctx,
+                     const struct gsim_wish_lines *waiting, gsim_slot slot);
 /* The first in line of the jobs at home on the node; GSIM_NO_SLOT: none. */
-gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_ctx *ctx,
+gsim_slot gsim_homes_best(struct gsim_homes *homes, const struct gsim_ctx *ctx,
                           const struct gsim_wish_lines *waiting, uint32_t node);
 /* The one node that a job has all its units on; else GSIM_NO_NODE. */
 uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot);

@@ -40,6 +40,8 @@ void gsim_slices_wait(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slo
                       int64_t rank) {
     if (!gsim_wish_lines_add(&slices->waiting, ctx, slot, rank, ctx->view->jobs.gpus[slot]))
         gsim_common_no_memory(ctx);
+    else
+        gsim_homes_wait(&slices->homes, ctx, &slices->waiting, slot);
 }
 
 void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {

@@ -313,8 +313,17 @@ static void do_access(struct pair *pair, uint32_t buffer) {
                       table_access(&pair->table, range, is_write));
 }
 
+static void do_turn(struct pair *pair, uint32_t buffer) {
+    struct chunk turned[MOST_CHUNKS];
+    uint32_t n = pair->table.n_chunks[buffer], by = draw(pair, n);
+    for (uint32_t c = 0; c < n; c++)
+        turned[(c + by) % n] = pair->table.chunk[buffer][c];
+    memcpy(pair->table.chunk[buffer], turned, n * sizeof *turned);
+    gsim_residency_turn(&pair->extents, buffer, by);
+}
+
 static void step(struct pair *pair) {
-    uint32_t buffer = draw(pair, MOST_BUFFERS), what = draw(pair, 16);
+    uint32_t buffer = draw(pair, MOST_BUFFERS), what = draw(pair, 17);
     if (pair->table.n_chunks[buffer] == 0) {
         do_open(pair, buffer);
     } else if (what == 0) {
@@ -328,6 +337,8 @@ static void step(struct pair *pair) {
         pair->table.next_use[buffer] = key;
     } else if (what <= 9) {
         do_simple(pair, buffer);
+    } else if (what == 10) {
+        do_turn(pair, buffer);
     } else {
         do_access(pair, buffer);
     }
