@@ -30,7 +30,7 @@ from predicted import Predicted
 from remote import Remote, RemoteTouches
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
-from ranges import Caps, Partitions, Ranges
+from ranges import Caps, Partitions, Pressed, Ranges
 from results import quantile
 from servers import Servers
 from slices import Server, Sliced, gpu_time
@@ -531,15 +531,15 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks", "roomy_blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks", "pieced_blocks", "roomy_blocks"), Beside, 1e-7
     # one of the jobs that a node loses came after another job; kernels that come at once, or go on as their neighbours leave; a
     # wave that ends as a neighbour's kernel does; a client that comes as another one with an equal cap leaves, and one that has
-    # blocks on SMs of others as its own come free; eight small blocks on two SMs
-    again = {"outages_of_beside": (30,), "blocks": (39, 180, 282), "waved_blocks": (20, 34, 139), "lapped_blocks": (49, 50, 110), "roomy_blocks": (5,)}
+    # blocks on SMs of others as its own come free; kernels that begin in five to ten pieces; eight small blocks on two SMs
+    again = {"outages_of_beside": (30,), "blocks": (39, 180, 282), "waved_blocks": (20, 34, 139), "lapped_blocks": (49, 50, 110), "pieced_blocks": (8800002, 8800031, 8800033), "roomy_blocks": (5,)}
 
     def run(self, cluster, jobs, setup):
         crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
-        kernels = {"blocks": Blocks, "mixed_blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps, "roomy_blocks": Rooms}
+        kernels = {"blocks": Blocks, "mixed_blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps, "pieced_blocks": Pressed, "roomy_blocks": Rooms}
         lane, self.slack = (kernels[setup.kind], 1e-5) if setup.kind in kernels else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
