@@ -8,6 +8,7 @@ from cluster import WHOLE, Cluster, Job, Node
 from draw_kueue import KueueDraws
 from draw_mixed import MixedDraws
 from draw_more import MoreDraws
+from draw_kernels import KernelDraws
 from draw_parts import PartDraws
 from hosts import Program
 from sharing import Strict, Turns
@@ -29,12 +30,12 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "mixed_blocks", "mixed_between", "mixed_gated", "mixed_atoms", "mixed_turns", "mixed_urgent_levels", "mixed_urgent_ways", "mixed_urgent_resets", "mixed_urgent_slices", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "pieced_blocks", "roomy_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "waved_atoms", "slipped_atoms", "gangs_between", "gangs_gated", "gangs_of_atoms")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "mixed_blocks", "mixed_between", "mixed_gated", "mixed_atoms", "mixed_turns", "mixed_urgent_levels", "mixed_urgent_ways", "mixed_urgent_resets", "mixed_urgent_slices", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "pieced_blocks", "lanes_of_kernels", "roomy_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "waved_atoms", "slipped_atoms", "gangs_between", "gangs_gated", "gangs_of_atoms")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
 
-class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
+class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
     """kind: what the setup has beside gangs on equal nodes."""
 
     def __init__(self, seed, kind="plain"):

@@ -23,6 +23,7 @@ from halts import Halts
 from homes import Homed
 from hosts import Hosts
 from lanes import Lanes
+from laned_kernels import Laned
 from kernel_turns import KernelTurns
 from moved_otherwise import MovedOtherwise
 from moved_turns import MovedTurns
@@ -623,13 +624,14 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041, 5400033, 5410229)}  # one that was thrown back comes anew, a job of another lane, as much left
+    kinds, again = ("lanes", "outages_of_lanes", "lanes_of_kernels"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041, 5400033, 5410229)}  # one that was thrown back comes anew, a job of another lane, as much left
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:
             FailingLanes(cluster, jobs, setup.costs, setup.costs["passes"], setup.back_ns).go()
             return
-        Lanes(cluster, jobs, setup.costs, setup.costs["passes"]).go()
+        self.slack = 1e-5 if setup.kind == "lanes_of_kernels" else 0
+        (Laned if self.slack else Lanes)(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
 class Throttled(Policy):
