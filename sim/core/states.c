@@ -517,7 +517,10 @@ static inline void depart(struct gsim_core *core, gsim_slot slot, bool has_units
     set_state(core, slot, GSIM_DONE);
     if (gsim_mostly(core->jobs.core[slot].is_admitted))
         vacate(core, slot);
+    bool had_part = core->jobs.info[slot].share_ppm < GSIM_PPM;
     release_reservation(core, slot, has_units);
+    if (gsim_rarely(had_part && core->waiting_first != GSIM_NO_SLOT))
+        admit_waiting(core); /* a part that waits for another one to leave has room in this one */
 }
 
 static inline void tell_completed(struct gsim_core *core, gsim_slot slot) {
