@@ -167,6 +167,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
             row.update(gpus=min(row["gpus"], self.width), memory=r.choice([GIB // 2, GIB, 2 * GIB, 5 * GIB]))
         self.stop_ns = lambda job: -(-job.memory * S // out) + free * job.memory // GIB
         self.back_ns = lambda job: -(-job.memory * S // back)
+        self.costs["copies"] = {"out": lambda job: -(-job.memory * S // out), "in": self.back_ns}
         self.sets += ["preempt=suspend", f"pcie.d2h_bytes_per_s={out}B/s", f"pcie.h2d_bytes_per_s={back}B/s",
                       f"pcie.h2d_reused_bytes_per_s={back}B/s", f"suspend.free_ns_per_gib={free}ns"]
 
@@ -764,7 +765,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
 
     def cells(self):
         columns = ["job_id", "submit_s", "duration_s", "gpus"]
-        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in UNTIMED or "urgent" in self.kind else seconds(row["duration"]),
+        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in UNTIMED or "urgent" in self.kind or "untimed" in row else seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
                                 ("iterations", "iterations", str), ("requests", "requests", str), ("arrival", "arrival", str), ("period_ms", "period", lambda ns: f"{ns / MS:.6f}"),

@@ -2,6 +2,7 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from apart import Apart
+from asked import Asked, Engines
 from atoms import Atoms
 from attained import Attained
 from beyond import Beyond
@@ -52,6 +53,7 @@ from rows import FailingMatrix, Matrix
 from stored import Stored
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
+from uneven import UnevenGuests, UnevenTgs
 from urgent import Urgent
 
 
@@ -76,11 +78,14 @@ class Policy:
             PausedOver(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paged_parts":
             PagedParts(cluster, jobs, self, setup.costs).go()
-        elif setup.kind == "paused":
+        elif setup.kind in ("paused", "paused_in_parts"):
             Paused(cluster, jobs, self, setup.costs).go()
         elif "numa_gpus" in setup.costs:
             self.slack = 1e-7
             Linked(cluster, jobs, self, setup.costs).go()
+        elif setup.kind.endswith("in_parts"):
+            walk = Engines(cluster, jobs, self, setup) if "copies" in setup.costs else Asked(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses)
+            walk.go()
         elif "mtbf" in setup.costs:
             Failing(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
@@ -185,7 +190,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,)}  # units of a node apart in a gang's list; an end that makes room for a part
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -250,7 +255,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
@@ -635,17 +640,18 @@ class Salus(Policy):
 
 
 class Throttled(Policy):
-    kinds = ("guests",)
+    kinds = ("guests", "guests_of_kernels")
+    again = {"guests": (7,), "guests_of_kernels": (8800006,)}  # a guest ends an iteration beside a job that waits for each kernel; blocks of a program
 
     def run(self, cluster, jobs, setup):
-        Classes(cluster, jobs, Tgs, setup.costs, setup.costs["passes"]).go()
+        Classes(cluster, jobs, UnevenTgs if setup.kind == "guests_of_kernels" else Tgs, setup.costs, setup.costs["passes"]).go()
 
 
 class Bystanders(Policy):
-    kinds = ("bystanders",)
+    kinds = ("bystanders", "bystanders_of_kernels")
 
     def run(self, cluster, jobs, setup):
-        AntMan(cluster, jobs, setup.costs).go()
+        AntMan(cluster, jobs, setup.costs, *[UnevenGuests] * ("of" in setup.kind)).go()
 
 
 class Together(Policy):
