@@ -2,6 +2,7 @@
 """Parts of GPUs under policies that stop jobs, by docs/clusters.md and docs/architecture.md: one that is placed where others still go
 away begins once what it asked for is clear, whoever else is on the GPU."""
 from cluster import WHOLE, Run
+from paused import S, Paused
 
 
 def clear(run, job):
@@ -42,3 +43,33 @@ class Engines(Asked):
     def come(self, job):
         Run.come(self, job)
         self.coming[job] += self.queue("in", job.units[0], self.copies["in"](job))
+
+
+class PausedAsked(Paused):
+    """Those that are paused keep their memory on GPUs on which others have parts. One that goes on elsewhere is copied in behind
+    others of its new GPU."""
+
+    admit, queue = Asked.admit, Engines.queue
+
+    def __init__(self, cluster, jobs, policy, costs):
+        Paused.__init__(self, cluster, jobs, policy, costs)
+        self.until = {}
+
+    def come(self, job):
+        Run.come(self, job)
+        if job in self.coming:
+            self.coming[job] += self.queue("in", job.units[0], -(-job.memory * S // self.costs["back"]))
+
+    def find(self, job):
+        """As of whole GPUs, without those on which it has no room for its memory."""
+        if job.has_run and all(self.cluster.nodes[number].free[gpu] >= job.ppm for number, gpu in job.old_units):
+            return job.old_units
+        kept = [list(node.free) for node in self.cluster.nodes]
+        for number, node in enumerate(self.cluster.nodes):
+            for gpu in range(node.gpus):
+                if 0 < node.free[gpu] and not self.fits_on(job, (number, gpu)):
+                    node.free[gpu] = 0
+        units = self.cluster.find(job)
+        for node, free in zip(self.cluster.nodes, kept):
+            node.free = free
+        return units

@@ -2,7 +2,7 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from apart import Apart
-from asked import Asked, Engines
+from asked import Asked, Engines, PausedAsked
 from atoms import Atoms
 from attained import Attained
 from beyond import Beyond
@@ -78,7 +78,9 @@ class Policy:
             PausedOver(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paged_parts":
             PagedParts(cluster, jobs, self, setup.costs).go()
-        elif setup.kind in ("paused", "paused_in_parts"):
+        elif setup.kind == "paused_in_parts":
+            PausedAsked(cluster, jobs, self, setup.costs).go()
+        elif setup.kind == "paused":
             Paused(cluster, jobs, self, setup.costs).go()
         elif "numa_gpus" in setup.costs:
             self.slack = 1e-7
@@ -190,7 +192,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,)}  # units of a node apart in a gang's list; an end that makes room for a part
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,)}  # units of a node apart in a gang's list; an end that makes room for a part
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -255,7 +257,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
