@@ -57,6 +57,20 @@ class PartDraws:
         self.draw_paused(r)
         self.draw_asked(r)
 
+    def draw_failing_suspends(self, r):
+        """A node fails while jobs are on their way to its host and back, or wait there."""
+        self.draw_suspends(r)
+        self.draw_mean_times(r)
+        self.costs["resume"] = r.choice([0, S, r.randint(1, 9 * S)])
+        self.sets.append(f"restart.resume_ns={self.costs['resume']}ns")
+
+    def draw_failing_checkpoints(self, r):
+        """As these, in the driver's images."""
+        self.draw_checkpoints(r)
+        self.draw_mean_times(r)
+        self.costs["resume"] = r.choice([0, S, r.randint(1, 9 * S)])
+        self.sets.append(f"restart.resume_ns={self.costs['resume']}ns")
+
     def draw_asked(self, r):
         for row in self.rows:
             if row["gpus"] == 1 or r.random() < 0.3:

@@ -16,6 +16,7 @@ from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
 from draw import KINDS, S
+from failing_copies import FailingCopies
 from failures import Failing, stand
 from gang_reservations import FairGangs, ReservedGangs
 from gated import Gated
@@ -85,6 +86,8 @@ class Policy:
         elif "numa_gpus" in setup.costs:
             self.slack = 1e-7
             Linked(cluster, jobs, self, setup.costs).go()
+        elif setup.kind in ("failing_suspends", "failing_checkpoints"):
+            FailingCopies(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs["resume"], setup.costs).go()
         elif setup.kind.endswith("in_parts"):
             walk = Engines(cluster, jobs, self, setup) if "copies" in setup.costs else Asked(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses)
             walk.go()
@@ -192,7 +195,8 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,)}  # units of a node apart in a gang's list; an end that makes room for a part
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,), "suspends_in_parts": (8803059,), "failing_suspends": (8800010, 8800013), "failing_checkpoints": (8800017,)}
+    # units of a node apart in a gang's list; an end that makes room for a part; jobs that wait lose what they did
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
