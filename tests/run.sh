@@ -146,6 +146,7 @@ suite "reports as summed plainly" "${PYTHON:-python3}" tests/plain/bills.py "$st
 suite "advices as summed plainly" "${PYTHON:-python3}" tests/plain/advise.py "$started"
 suite "intervals of single runs as by plain batches" "${PYTHON:-python3}" tests/plain/batches.py "$started"
 suite "plans as of all numbers of nodes" "${PYTHON:-python3}" tests/plain/plans.py "$started"
+suite "pairs of programs as explained plainly" "${PYTHON:-python3}" tests/plain/pairs.py "$started"
 suite "servers as served plainly" "${PYTHON:-python3}" tests/plain/serve.py "$started"
 title python
 for script in tests/python/*.py; do

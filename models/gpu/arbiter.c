@@ -321,12 +321,12 @@ void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t place, uint16_t la
     gsim_lanes_choose_anchor(lanes);
 }
 
-void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap, int64_t refill_ns,
-                      int64_t now_ns) {
+void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place,
+                      const struct gsim_launch_cap *cap, int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
     gsim_arbiter_disturb(arbiter, now_ns);
     struct gsim_member *member = &lanes->members[place];
-    gsim_context_cap(&member->context, cap, refill_ns, now_ns);
+    gsim_context_cap(&member->context, cap, now_ns);
     struct gsim_lane_gpu gpu = gsim_arbiter_lane_gpu(arbiter, lanes);
     gsim_gpu_lane_plan(&gpu, &lanes->lane[member->how.lane], now_ns);
 }

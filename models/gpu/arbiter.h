@@ -124,9 +124,9 @@ void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t member, const stru
  * iterations take gpu_ns of GPU time. */
 void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t member, uint16_t lane, int64_t gpu_ns,
                        int64_t now_ns);
-/* At most `cap` of the member's kernels begin in each period of refill_ns; refill_ns 0: no cap. */
-void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t member, int64_t cap, int64_t refill_ns,
-                      int64_t now_ns);
+/* The member's kernels begin within this cap. */
+void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t member,
+                      const struct gsim_launch_cap *cap, int64_t now_ns);
 /* From now on this part of the member's iterations lies on the host. In a lane with time slices. */
 void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t member,
                            struct gsim_overflow overflow, int64_t now_ns);

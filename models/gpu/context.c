@@ -252,12 +252,20 @@ static int64_t begun_at(const struct gsim_context *context, gsim_work done) {
     return done_ns > start_ns ? kernel + 1 : kernel;
 }
 
+/* What the cap counts of the iteration's first kernels. */
+static int64_t counted_before(const struct gsim_context *context, int64_t kernel) {
+    if (!context->spec.caps_blocks || kernel == 0)
+        return kernel;
+    return context->spec.program->steps[kernel - 1].blocks;
+}
+
 /* The context has run up to `done`, within one period of the cap. */
 static void count_begun(struct gsim_context *context, gsim_work done, int64_t now_ns) {
     if (context->spec.refill_ns == 0)
         return;
     gsim_work end = gsim_work_of_ns(context->spec.gpu_ns);
-    int64_t n = begun_at(context, done < end ? done : end) - begun_at(context, context->done);
+    int64_t n = counted_before(context, begun_at(context, done < end ? done : end)) -
+                counted_before(context, begun_at(context, context->done));
     if (n <= 0)
         return;
     context->begun = gsim_context_begun(context, now_ns - 1) + n;
@@ -291,14 +299,15 @@ int64_t gsim_context_period_end_ns(const struct gsim_context *context, int64_t n
     return ends ? began_ns + context->spec.refill_ns : GSIM_NEVER;
 }
 
-void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns,
+void gsim_context_cap(struct gsim_context *context, const struct gsim_launch_cap *cap,
                       int64_t now_ns) {
-    if (refill_ns != context->spec.refill_ns) {
+    if (cap->refill_ns != context->spec.refill_ns) {
         context->begun = 0;
         context->spec.capped_ns = context->marks.counted_ns = now_ns;
     }
-    context->spec.cap = cap;
-    context->spec.refill_ns = refill_ns;
+    context->spec.cap = cap->n;
+    context->spec.caps_blocks = cap->is_of_blocks && context->spec.program;
+    context->spec.refill_ns = cap->refill_ns;
     int64_t left_ns = context->times.ready_ns > now_ns ? context->times.ready_ns - now_ns : 0;
     int64_t early_ns = left_ns < context->state.held_ns ? left_ns : context->state.held_ns;
     if (early_ns > 0) { /* the old cap holds nothing back any more */
@@ -312,7 +321,18 @@ void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_
 /* The last kernel that may begin before the next period does. */
 static int64_t last_before_cap(const struct gsim_context *context, int64_t now_ns) {
     int64_t left = context->spec.cap - gsim_context_begun(context, now_ns);
-    return begun_at(context, context->done) + (left > 0 ? left : 0) - 1;
+    int64_t first = begun_at(context, context->done), last = context->spec.kernels;
+    if (left <= 0 || !context->spec.caps_blocks)
+        return first + (left > 0 ? left : 0) - 1;
+    int64_t most = counted_before(context, first) + left; /* before the last one there are fewer */
+    for (int64_t low = first; low + 1 < last;) {
+        int64_t middle = low + (last - low) / 2;
+        if (counted_before(context, middle) < most)
+            low = middle;
+        else
+            last = middle;
+    }
+    return last - 1;
 }
 
 /* --- iterations ------------------------------------------------------------------------------- */

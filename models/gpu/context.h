@@ -76,9 +76,10 @@ struct gsim_context_spec {
     bool never_waits; /* sync=none: iterations follow each other in the queue */
     /* Copies to the host need no turn, so that a turn ends where one follows: set by the lane. */
     bool copies_apart;
-    /* In each period of refill_ns at most `cap` kernels begin; then the host waits in the launch of
-     * the next one. The first period begins at capped_ns, when the context had another or none.
-     * refill_ns 0: no cap. */
+    /* In each period of refill_ns kernels begin until `cap` of them, or of their blocks, have; then
+     * the host waits in the launch of the next one. The first period begins at capped_ns, when the
+     * context had another or none. refill_ns 0: no cap. */
+    bool caps_blocks; /* of a program */
     int64_t refill_ns, cap, capped_ns;
 };
 
@@ -91,7 +92,7 @@ struct gsim_context {
      * from `done`. */
     uint32_t kernel;
     int64_t kernel_start_ns, kernel_end_ns; /* both 0: not known */
-    int64_t begun; /* kernels begun in the cap's period that holds counted_ns */
+    int64_t begun; /* of what the cap counts, in its period that holds counted_ns */
     struct gsim_context_state state;
     struct gsim_context_times times;
     struct gsim_context_marks marks;
@@ -196,9 +197,15 @@ void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_
 /* The context had the GPU from from_ns to to_ns, which is not past its idle_ns. */
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                       uint64_t rate_q32);
-/* From now on at most `cap` kernels begin in each period of refill_ns. The first one begins now, if
- * periods were of another length. */
-void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns, int64_t now_ns);
+/* Kernels of a context begin in a period until that many have, or that many of their blocks: where
+ * it has a program, and so it is said. refill_ns 0: no cap. */
+struct gsim_launch_cap {
+    int64_t n, refill_ns;
+    bool is_of_blocks;
+};
+/* The cap from now on. The first period begins now, if periods were of another length. */
+void gsim_context_cap(struct gsim_context *context, const struct gsim_launch_cap *cap,
+                      int64_t now_ns);
 /* The end of the present period; GSIM_NEVER without a cap. The answer of gsim_context_idle_ns holds
  * up to then. */
 int64_t gsim_context_period_end_ns(const struct gsim_context *context, int64_t now_ns);

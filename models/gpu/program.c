@@ -131,6 +131,10 @@ static uint32_t small_l1_ppm(const struct gsim_app_kernel *kernel) {
                                        kernel->time_ns);
 }
 
+static int64_t blocks_before(const struct maker *m) {
+    return m->out->n_kernels > 0 ? m->steps[m->out->n_kernels - 1].blocks : 0;
+}
+
 /* A queued kernel begins some time after the one before it in its stream. Kernels of different
  * streams do not wait for each other's ends: queued ones overlapped by 4 us in the measured program
  * that has several (models/apps/h200-lstm-train.csv). */
@@ -163,8 +167,11 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
     out->kernels_ns += ns;
     out->hbm_bytes +=
         gsim_muldiv_floor(m->kernels[out->n_kernels].hbm_bytes_per_s, ns, GSIM_NS_PER_S);
-    m->steps[out->n_kernels] =
-        (struct gsim_program_step){.launched_ns = host_ns, .end_ns = out->gpu_ns, .wait_ns = -1};
+    m->steps[out->n_kernels] = (struct gsim_program_step){
+        .launched_ns = host_ns,
+        .end_ns = out->gpu_ns,
+        .blocks = blocks_before(m) + (kernel->blocks > 0 ? kernel->blocks : 1),
+        .wait_ns = -1};
     out->n_kernels++;
 }
 

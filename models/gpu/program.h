@@ -56,6 +56,7 @@ struct gsim_program_call {
 struct gsim_program_step {
     int64_t launched_ns; /* host time from the begin of the iteration to its launch */
     int64_t end_ns; /* GPU time of the iteration's kernels up to its end */
+    int64_t blocks; /* of the iteration's launches up to this one, at least one of each */
     /* host time from the begin of the iteration up to the first wait that ends with this kernel,
      * which may be a wait in the next iteration; -1: none does */
     int64_t wait_ns;

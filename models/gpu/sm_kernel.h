@@ -74,13 +74,14 @@ static inline int64_t gsim_sm_end_of_run(const uint8_t *has, int64_t sm, int64_t
 }
 
 /* The blocks of a kernel that need an SM each, where not all of these were idle as it began: pieces
- * of it that began together, and end together. */
-enum { GSIM_SM_PIECES_MOST = 4 };
+ * of it that began together, and end together. One more than are told apart is there while it is
+ * joined. */
+enum { GSIM_SM_PIECES_MOST = 8, GSIM_SM_PIECES_ROOM };
 struct gsim_sm_pieces {
     uint32_t n;
     uint32_t waiting; /* blocks that have not begun */
-    struct gsim_sm_set on[GSIM_SM_PIECES_MOST]; /* a block on each */
-    gsim_work rest[GSIM_SM_PIECES_MOST]; /* of each of their blocks, of the kernel's work */
+    struct gsim_sm_set on[GSIM_SM_PIECES_ROOM]; /* a block on each */
+    gsim_work rest[GSIM_SM_PIECES_ROOM]; /* of each of their blocks, of the kernel's work */
     gsim_work left; /* the rest of the kernel that all of this holds for; 0: it has no pieces */
 };
 

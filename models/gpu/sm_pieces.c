@@ -21,22 +21,40 @@ static struct gsim_sm_set find_others(const struct gsim_sm_held *held) {
     return out;
 }
 
+/* Two pieces that end one after the other are one, at their mean: those that are nearest to each
+ * other. */
+static void join(struct gsim_sm_pieces *pieces) {
+    uint32_t first = 0, last = pieces->n - 1;
+    for (uint32_t i = 1; i < last; i++)
+        if (pieces->rest[i + 1] - pieces->rest[i] < pieces->rest[first + 1] - pieces->rest[first])
+            first = i;
+    gsim_work had = gsim_sm_set_count(&pieces->on[first]);
+    gsim_work more = gsim_sm_set_count(&pieces->on[first + 1]);
+    pieces->rest[first] =
+        (pieces->rest[first] * had + pieces->rest[first + 1] * more) / (had + more);
+    for (int w = 0; w < WORDS; w++)
+        pieces->on[first].word[w] |= pieces->on[first + 1].word[w];
+    for (uint32_t i = first + 1; i < last; i++) {
+        pieces->on[i] = pieces->on[i + 1];
+        pieces->rest[i] = pieces->rest[i + 1];
+    }
+    pieces->on[last] = (struct gsim_sm_set){0}; /* equal states are equal in each byte */
+    pieces->rest[last] = 0;
+    pieces->n = last;
+}
+
 void gsim_sm_pieces_add(struct gsim_sm_kernel *kernel) {
     struct gsim_sm_pieces *pieces = &kernel->held->begun;
     struct gsim_sm_set on = find_others(kernel->held);
     uint32_t n = (uint32_t)gsim_sm_set_count(&on);
     pieces->waiting -= n;
     kernel->held->pace = (uint16_t)kernel->held->n;
-    if (n > 0 && pieces->n < GSIM_SM_PIECES_MOST) {
-        pieces->on[pieces->n] = on;
-        pieces->rest[pieces->n++] = kernel->all;
-    } else if (n > 0) { /* more than are told apart: the last two are one, at their mean */
-        uint32_t last = GSIM_SM_PIECES_MOST - 1;
-        uint32_t had = (uint32_t)gsim_sm_set_count(&pieces->on[last]);
-        pieces->rest[last] = (pieces->rest[last] * had + kernel->all * n) / (had + n);
-        for (int w = 0; w < WORDS; w++)
-            pieces->on[last].word[w] |= on.word[w];
-    }
+    if (n == 0)
+        return;
+    pieces->on[pieces->n] = on;
+    pieces->rest[pieces->n++] = kernel->all;
+    if (pieces->n > GSIM_SM_PIECES_MOST)
+        join(pieces);
 }
 
 static void leave(struct gsim_sm_held *held, const struct gsim_sm_set *on) {

@@ -22,6 +22,20 @@ static int64_t launched_kernels(const struct gsim_model *model, gsim_slot slot, 
     return job->kernel_ns > 0 ? work_ns / job->kernel_ns : -1;
 }
 
+/* Of a program with blocks, as evenly over its iterations as its kernels; -1: unknown. */
+static int64_t launched_blocks(const struct gsim_model *model, gsim_slot slot, int64_t work_ns,
+                               int64_t kernels) {
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    int64_t blocks = gsim_trace_get(trace, GSIM_COL_BLOCKS, index);
+    int64_t iteration_ns = iteration_ns_of(model, slot);
+    const struct gsim_program *program = gsim_process_program(trace, index);
+    if (blocks > 0 || !program || iteration_ns <= 0)
+        return blocks > 0 && kernels >= 0 ? kernels * blocks : -1;
+    int64_t all = program->steps[program->n_kernels - 1].blocks;
+    return all > program->n_kernels ? gsim_muldiv_floor(work_ns, all, iteration_ns) : -1;
+}
+
 /* The part of the job's service in which kernels run. */
 static int64_t on_device(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
     int64_t iteration_ns = model->jobs[slot].iteration_ns;
@@ -51,12 +65,10 @@ void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t no
     int64_t taken_ns = gsim_shared_taken_ns(model, slot);
     int64_t iteration_ns = iteration_ns_of(model, slot);
     int64_t kernels = launched_kernels(model, slot, work_ns);
-    int64_t blocks =
-        gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS, gsim_machine_info(model, slot)->index);
     *out = (struct gsim_counters){
         .work_ns = work_ns,
         .kernels = kernels,
-        .blocks = blocks > 0 && kernels >= 0 ? kernels * blocks : -1,
+        .blocks = launched_blocks(model, slot, work_ns, kernels),
         .iterations = iteration_ns > 0 ? work_ns / iteration_ns : -1,
         .busy_ns = on_device(model, slot, work_ns),
         .taken_ns = taken_ns >= 0 ? taken_ns : work_ns,

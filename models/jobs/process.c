@@ -166,7 +166,7 @@ static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t in
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-static const struct gsim_program *program_of(const struct gsim_trace *trace, uint32_t index) {
+const struct gsim_program *gsim_process_program(const struct gsim_trace *trace, uint32_t index) {
     int64_t app = gsim_trace_get(trace, GSIM_COL_APP, index);
     return app >= 0 && trace->programs ? trace->programs[app] : NULL;
 }
@@ -279,7 +279,7 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
 
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
                                     const struct gsim_profile *profile, unsigned parts) {
-    const struct gsim_program *program = program_of(trace, index);
+    const struct gsim_program *program = gsim_process_program(trace, index);
     bool is_open_loop = gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0;
     struct gsim_process process;
     if (program && is_open_loop)
@@ -312,7 +312,7 @@ unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
         return GSIM_PROCESS_HAS_GAP;
     bool is_waiting = given(trace, GSIM_COL_SYNC, index) == GSIM_SYNC_KERNEL;
     unsigned keys = 0;
-    if (program_of(trace, index) && given(trace, GSIM_COL_ITERATIONS, index) > 0)
+    if (gsim_process_program(trace, index) && given(trace, GSIM_COL_ITERATIONS, index) > 0)
         return GSIM_PROCESS_HAS_BETWEEN;
     if (given(trace, GSIM_COL_KERNELS, index) == 0 && given(trace, GSIM_COL_HOST_NS, index) > 0)
         keys |= GSIM_PROCESS_HAS_LAUNCHES | GSIM_PROCESS_HAS_GUESS |

@@ -57,6 +57,8 @@ struct gsim_process {
     bool is_cold; /* the working set of an iteration does not fit L2 */
 };
 
+/* The program of a row; NULL: it has none. */
+const struct gsim_program *gsim_process_program(const struct gsim_trace *trace, uint32_t index);
 /* parts: GSIM_PARTS_..., the parts that decide anything there. */
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
                                     const struct gsim_profile *profile, unsigned parts);

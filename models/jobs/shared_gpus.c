@@ -194,7 +194,7 @@ static void apply_cap(struct gsim_model *model, const struct gsim_shared_job *sh
     struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
     struct gsim_launch_cap cap = gsim_shared_job_cap(
         model, &sharer->how, &gsim_arbiter_member(arbiter, sharer->member)->context);
-    gsim_arbiter_cap(arbiter, sharer->member, cap.kernels, cap.refill_ns, now_ns);
+    gsim_arbiter_cap(arbiter, sharer->member, &cap, now_ns);
     if (cap.refill_ns > 0)
         note_assumptions(model, sharer);
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);

@@ -218,11 +218,14 @@ struct gsim_shared_job *gsim_shared_job_come(struct gsim_model *model, gsim_slot
 
 /* --- joining ---------------------------------------------------------------------------------- */
 
-/* The cap in kernels: a kernel begins if some of the blocks are left. */
-static int64_t launch_cap(const struct gsim_model *model, const struct gsim_entry *how) {
+/* A kernel begins if some of the blocks are left. The cap is in kernels, and in blocks where a
+ * program says how many its kernels have. */
+static struct gsim_launch_cap launch_cap(const struct gsim_model *model,
+                                         const struct gsim_entry *how) {
     int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
                                     gsim_machine_info(model, how->job)->index);
-    return how->launch_cap / (blocks > 0 ? blocks : 1) + 1;
+    return (struct gsim_launch_cap){how->launch_cap / (blocks > 0 ? blocks : 1) + 1,
+                                    how->launch_refill_ns, blocks <= 0};
 }
 
 /* A share of the time is a number of kernels at once, in a period that is long enough for them: at
@@ -231,9 +234,9 @@ static struct gsim_launch_cap share_time(const struct gsim_entry *how,
                                          const struct gsim_context *context) {
     int64_t kernel_ns = (context->spec.gpu_ns + context->spec.kernels - 1) / context->spec.kernels;
     int64_t part_ns = gsim_muldiv_ceil(how->launch_refill_ns, how->launch_share_ppm, GSIM_PPM);
-    struct gsim_launch_cap cap = {(part_ns + kernel_ns - 1) / kernel_ns, GSIM_TIME_MAX};
-    if (kernel_ns < GSIM_TIME_MAX / GSIM_PPM / cap.kernels)
-        cap.refill_ns = gsim_muldiv_ceil(cap.kernels * kernel_ns, GSIM_PPM, how->launch_share_ppm);
+    struct gsim_launch_cap cap = {(part_ns + kernel_ns - 1) / kernel_ns, GSIM_TIME_MAX, false};
+    if (kernel_ns < GSIM_TIME_MAX / GSIM_PPM / cap.n)
+        cap.refill_ns = gsim_muldiv_ceil(cap.n * kernel_ns, GSIM_PPM, how->launch_share_ppm);
     return cap;
 }
 
@@ -242,14 +245,14 @@ struct gsim_launch_cap gsim_shared_job_cap(const struct gsim_model *model,
                                            const struct gsim_context *context) {
     if (how->launch_share_ppm > 0 && how->launch_refill_ns > 0)
         return share_time(how, context);
-    return (struct gsim_launch_cap){launch_cap(model, how), how->launch_refill_ns};
+    return launch_cap(model, how);
 }
 
 bool gsim_shared_job_is_capped_alike(const struct gsim_model *model, const struct gsim_entry *was,
                                      const struct gsim_entry *is) {
     return was->launch_refill_ns == is->launch_refill_ns &&
            was->launch_share_ppm == is->launch_share_ppm &&
-           (was->launch_refill_ns == 0 || launch_cap(model, was) == launch_cap(model, is));
+           (was->launch_refill_ns == 0 || launch_cap(model, was).n == launch_cap(model, is).n);
 }
 
 struct gsim_watched_work gsim_shared_job_watched(const struct gsim_model *model, gsim_slot slot,
@@ -296,6 +299,6 @@ enum gsim_arrival gsim_shared_job_ready(struct gsim_model *model, gsim_slot slot
     else
         gsim_context_start(context, now_ns);
     if (is_capped)
-        gsim_context_cap(context, cap.kernels, cap.refill_ns, now_ns);
+        gsim_context_cap(context, &cap, now_ns);
     return arrival;
 }

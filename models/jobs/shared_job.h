@@ -32,10 +32,7 @@ struct gsim_shared_job *gsim_shared_job_come(struct gsim_model *model, gsim_slot
 enum gsim_arrival gsim_shared_job_ready(struct gsim_model *model, gsim_slot slot,
                                         struct gsim_member *newcomer, int64_t now_ns);
 
-/* How many kernels of a context may begin in a period; refill_ns 0: no cap. */
-struct gsim_launch_cap {
-    int64_t kernels, refill_ns;
-};
+/* What of the context's launches may begin in a period. */
 struct gsim_launch_cap gsim_shared_job_cap(const struct gsim_model *model,
                                            const struct gsim_entry *how,
                                            const struct gsim_context *context);

@@ -627,8 +627,24 @@ GSIM_APART static void pass_over_one(struct gsim_ranked *ranked, struct gsim_ctx
         try_by_force(&pass, slot);
 }
 
+/* A node that failed has lost the memory of jobs that wait, and with it what they had done since
+ * their last checkpoints. */
+GSIM_APART static void rebook_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        gsim_slot slot = ctx->view->jobs.active[i];
+        if (!gsim_wish_lines_has(&ranked->waiting, slot))
+            continue;
+        gsim_wish_lines_remove(&ranked->waiting, slot);
+        book_waiting(ranked, ctx, slot);
+    }
+    ranked->n_failures = ctx->view->cluster.n_failures;
+    ranked->needs_full_pass = true;
+}
+
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
+    if (gsim_rarely(view->cluster.n_failures != ranked->n_failures))
+        rebook_waiting(ranked, ctx);
     for (uint32_t i = 0; i < view->changes.n_settled; i++)
         book_settled(ranked, ctx, view->changes.settled[i]);
     bool is_one = is_over_one(ranked, view);

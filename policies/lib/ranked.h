@@ -38,6 +38,7 @@ struct gsim_ranked {
     bool is_preemptive;
     int64_t decided_ns; /* time of the last decide */
     uint32_t n_repairs; /* seen so far */
+    uint32_t n_failures; /* of nodes, up to the last pass */
     /* capacity was freed, or running jobs' ranks may have passed those of waiting jobs */
     bool needs_full_pass;
     int64_t (*value)(const struct gsim_ctx *ctx, gsim_slot slot); /* rank / weight, now */

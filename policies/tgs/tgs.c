@@ -17,6 +17,7 @@
  * them. By default memory is resident, and a production job waits for room.
  * Source: Wu et al., "Transparent GPU sharing in container clouds for deep learning workloads",
  * NSDI 2023, and its public code. */
+#include "policies/lib/common.h"
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
@@ -74,6 +75,7 @@ static void warn_of_what_cannot_be_throttled(const struct gsim_ctx *ctx) {
     uint32_t n = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         n += gsim_trace_get(trace, GSIM_COL_CLASS, job) == GSIM_CLASS_OPPORTUNISTIC &&
+             !gsim_common_has_program(trace, job) &&
              (gsim_trace_get(trace, GSIM_COL_KERNELS, job) <= 0 ||
               gsim_trace_get(trace, GSIM_COL_BLOCKS, job) <= 0);
     if (n > 0)

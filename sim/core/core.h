@@ -397,10 +397,10 @@ GSIM_APART void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsi
                               uint32_t n_units, enum gsim_stop stop, enum gsim_keep keep);
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
 /* Where jobs hold shares of a GPU, what the plan under way frees there last must not look free to a
- * job that it has placed there before. All that leave are announced, and each is no more when it
- * leaves. */
-void gsim_jobs_will_leave(struct gsim_core *core, const struct gsim_op *ops, uint32_t n);
-void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op *op);
+ * job that it has placed there before, nor what it reserves there last look taken. All that leave
+ * or come are announced, and each is no more when it does. */
+void gsim_jobs_will_change(struct gsim_core *core, const struct gsim_op *ops, uint32_t n);
+void gsim_job_changes_now(struct gsim_core *core, const struct gsim_op *op);
 GSIM_APART void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
                                  enum gsim_keep keep);
 /* Ends a running or waiting job, with the rest of its work undone. */

@@ -70,14 +70,14 @@ void gsim_plan_apply(struct gsim_plan *plan) {
         note_hosts(plan);
     bool has_shares = plan->core->trace->column[GSIM_COL_SHARE_PPM] != NULL;
     if (gsim_rarely(has_shares))
-        gsim_jobs_will_leave(plan->core, plan->ops, plan->n);
+        gsim_jobs_will_change(plan->core, plan->ops, plan->n);
     for (uint32_t i = 0; i < plan->n; i++) {
         if (gsim_rarely(gsim_arena_has_failed(plan->core->arena))) {
             (void)gsim_core_no_memory(plan->core);
             break;
         }
         if (gsim_rarely(has_shares))
-            gsim_job_leaves_now(plan->core, &plan->ops[i]);
+            gsim_job_changes_now(plan->core, &plan->ops[i]);
         if (plan->ops[i].slot != GSIM_NO_SLOT)
             plan->touched[plan->ops[i].slot] = 0;
         if (plan->ops[i].kind == GSIM_OP_PLACE) /* mostly: a predictable jump */

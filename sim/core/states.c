@@ -134,9 +134,11 @@ static void end_vacating(struct gsim_core *core, gsim_slot slot) {
 
 static void announce(struct gsim_core *core, const struct gsim_op *op, bool begins) {
     const struct gsim_job *job = &core->jobs.info[op->slot];
-    core->n_vacating += begins ? 1u : 0u - 1u;
+    bool comes = op->kind == GSIM_OP_PLACE;
+    uint32_t *ppm = comes ? core->waiting_ppm : core->vacating_ppm;
+    core->n_vacating += comes ? 0u : begins ? 1u : 0u - 1u;
     for (uint32_t u = 0; u < job->n_units; u++)
-        core->vacating_ppm[job->units[u].gpu] += begins ? job->share_ppm : 0u - job->share_ppm;
+        ppm[job->units[u].gpu] += begins ? job->share_ppm : 0u - job->share_ppm;
 }
 
 /* Whether the job gives up units that it is on. */
@@ -144,18 +146,18 @@ static bool leaves(const struct gsim_op *op) {
     return op->kind == GSIM_OP_PREEMPT || op->kind == GSIM_OP_MOVE || op->kind == GSIM_OP_END;
 }
 
-GSIM_APART void gsim_jobs_will_leave(struct gsim_core *core, const struct gsim_op *ops,
-                                     uint32_t n) {
+GSIM_APART void gsim_jobs_will_change(struct gsim_core *core, const struct gsim_op *ops,
+                                      uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        if (leaves(&ops[i]))
+        if (leaves(&ops[i]) || ops[i].kind == GSIM_OP_PLACE)
             announce(core, &ops[i], true);
 }
 
-GSIM_APART void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op *op) {
-    if (!leaves(op))
-        return;
-    announce(core, op, false);
-    core->must_look_at_all |= !core->jobs.core[op->slot].is_admitted;
+GSIM_APART void gsim_job_changes_now(struct gsim_core *core, const struct gsim_op *op) {
+    if (leaves(op) || op->kind == GSIM_OP_PLACE)
+        announce(core, op, false);
+    if (leaves(op))
+        core->must_look_at_all |= !core->jobs.core[op->slot].is_admitted;
 }
 
 GSIM_APART static bool is_elsewhere(const struct gsim_job *job) {
@@ -529,7 +531,10 @@ static inline void depart(struct gsim_core *core, gsim_slot slot, bool has_units
     set_state(core, slot, GSIM_DONE);
     if (gsim_mostly(core->jobs.core[slot].is_admitted))
         vacate(core, slot);
+    bool had_part = core->jobs.info[slot].share_ppm < GSIM_PPM;
     release_reservation(core, slot, has_units);
+    if (gsim_rarely(had_part && core->waiting_first != GSIM_NO_SLOT))
+        admit_waiting(core); /* a part that waits for another one to leave has room in this one */
 }
 
 static inline void tell_completed(struct gsim_core *core, gsim_slot slot) {

@@ -62,8 +62,8 @@ class Gpu(Capped):
 
 
 class AntMan(Shared):
-    def __init__(self, cluster, jobs, costs):
-        Shared.__init__(self, cluster, jobs, Gpu, costs, costs["passes"])
+    def __init__(self, cluster, jobs, costs, gpu=Gpu):
+        Shared.__init__(self, cluster, jobs, gpu, costs, costs["passes"])
         self.looks_at, self.kept = None, set()
         for job in jobs:
             job.is_born_guest = job.is_guest

@@ -8,6 +8,7 @@ from cluster import WHOLE, Cluster, Job, Node
 from draw_kueue import KueueDraws
 from draw_mixed import MixedDraws
 from draw_more import MoreDraws
+from draw_kernels import KernelDraws
 from draw_parts import PartDraws
 from hosts import Program
 from sharing import Strict, Turns
@@ -29,12 +30,12 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "mixed_blocks", "mixed_between", "mixed_gated", "mixed_atoms", "mixed_turns", "mixed_urgent_levels", "mixed_urgent_ways", "mixed_urgent_resets", "mixed_urgent_slices", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "roomy_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "waved_atoms", "slipped_atoms", "gangs_between", "gangs_gated", "gangs_of_atoms")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "touched_remote", "hosted", "requests", "blocks", "mixed_blocks", "mixed_between", "mixed_gated", "mixed_atoms", "mixed_turns", "mixed_urgent_levels", "mixed_urgent_ways", "mixed_urgent_resets", "mixed_urgent_slices", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "pieced_blocks", "lanes_of_kernels", "roomy_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "moved_otherwise", "atoms", "waved_atoms", "slipped_atoms", "gangs_between", "gangs_gated", "gangs_of_atoms")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
 
-class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
+class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
     """kind: what the setup has beside gangs on equal nodes."""
 
     def __init__(self, seed, kind="plain"):
@@ -166,6 +167,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
             row.update(gpus=min(row["gpus"], self.width), memory=r.choice([GIB // 2, GIB, 2 * GIB, 5 * GIB]))
         self.stop_ns = lambda job: -(-job.memory * S // out) + free * job.memory // GIB
         self.back_ns = lambda job: -(-job.memory * S // back)
+        self.costs["copies"] = {"out": lambda job: -(-job.memory * S // out), "in": self.back_ns}
         self.sets += ["preempt=suspend", f"pcie.d2h_bytes_per_s={out}B/s", f"pcie.h2d_bytes_per_s={back}B/s",
                       f"pcie.h2d_reused_bytes_per_s={back}B/s", f"suspend.free_ns_per_gib={free}ns"]
 
@@ -391,13 +393,13 @@ class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
             row["iterations"] = r.choice([1, 2, 12, 100, 1000, 3000])
             row["duration"] = row["iterations"] * (r.choice([min, max])(host, gpu) * r.randint(50, 200) // 100)
 
-    def draw_blocks(self, r, sms=(4, 10, 100)):
+    def draw_blocks(self, r, sms=(4, 10, 100), rows=None):
         """Kernels of programs beside each other, on SMs of which each holds one block."""
         self.draw_programs(r, sms=r.choice(sms))
         self.sets = [its for its in self.sets if "timeslice" not in its and "quantum" not in its and "switch" not in its]
         self.sets += [f"sms={self.costs['sms']}", "sm.threads=1024"]
         self.costs.update(rank=lambda job: 0, ranked=False, passes=False, clients=1000)
-        self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
+        self.nodes, self.rows = [{"gpus": 1}], self.rows[:rows or r.choice([2, 3, 4])]
 
     def draw_gated(self, r):
         """Such kernels beside those of a job of high priority, which hold back the other one."""
@@ -763,7 +765,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, MoreDraws):
 
     def cells(self):
         columns = ["job_id", "submit_s", "duration_s", "gpus"]
-        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in UNTIMED or "urgent" in self.kind else seconds(row["duration"]),
+        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in UNTIMED or "urgent" in self.kind or "untimed" in row else seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
                                 ("iterations", "iterations", str), ("requests", "requests", str), ("arrival", "arrival", str), ("period_ms", "period", lambda ns: f"{ns / MS:.6f}"),

@@ -84,6 +84,14 @@ class MoreDraws:
         self.draw_asked_parts(r, r.choice([100, 100, 70, 40]), r.choice([1, 2, 3]))
         self.sets += [f"mps.cap={self.costs['part'] // 10**4}%", f"mps.sms={self.costs['unit']}", f"mps.least_sms={self.costs['unit']}"]
 
+    def draw_pieced_blocks(self, r):
+        """Caps that lie over each other, of more clients with kernels of more lengths, so that some begin in many pieces."""
+        self.draw_asked_parts(r, 100, 1, rows=r.choice([6, 8]), sms=r.choice([10, 20]), parts=[r.choice([70, 80, 90]), r.choice([10, 20, 30])])
+        self.sets += ["mps.cap=100%", "mps.sms=1", "mps.least_sms=1"]
+        for row in self.rows:
+            row["submit"] //= 8
+            row["ppm"] = min(row["ppm"], 90 * 10**4)
+
     def draw_roomy_blocks(self, r):
         """As lapped_blocks, with blocks of which an SM holds several: as many as threads, registers and places are left for."""
         self.needs = [(r.choice([1024, 512, 512, 256, 320, 100]), r.choice([1, 1, 32, 40])) for _ in range(3)]
@@ -97,12 +105,12 @@ class MoreDraws:
         for row in self.rows:
             row["ppm"] = row["ppm"] if caps else WHOLE
 
-    def draw_asked_parts(self, r, most, unit, times=()):
-        parts, sms = r.sample([10, 20, 30, 50, 60], 2), r.choice([4, 10, 100])
+    def draw_asked_parts(self, r, most, unit, times=(), rows=None, sms=None, parts=None):
+        parts, sms = parts or r.sample([10, 20, 30, 50, 60], 2), sms or r.choice([4, 10, 100])
         self.widths = [max(1, sms * part // 100 // unit) * unit for part in (*parts, most)]
         self.widths += [r.choice([its // 2 or 1 for its in self.widths]), r.randint(1, sms)]
         self.widths += [its * n for its in self.widths for n in times]
-        self.draw_blocks(r, sms=[sms])
+        self.draw_blocks(r, sms=[sms], rows=rows)
         self.costs.update(part=most * 10**4, unit=unit)
         for row in self.rows:
             row["ppm"] = r.choice([*parts, 100]) * 10**4

@@ -36,6 +36,46 @@ class PartDraws:
             self.sets.append(f"restart.resume_ns={self.back_ns}ns")
         self.files["cluster.ini"] = self.parts_file()
 
+    def draw_costs_in_parts(self, r):
+        """Parts of GPUs beside each other and beside whole ones, with what a stop and coming back take."""
+        self.draw_costs(r)
+        self.draw_asked(r)
+
+    def draw_discards_in_parts(self, r):
+        self.draw_discards(r)
+        self.draw_asked(r)
+
+    def draw_checkpoints_in_parts(self, r):
+        self.draw_checkpoints(r)
+        self.draw_asked(r)
+
+    def draw_suspends_in_parts(self, r):
+        self.draw_suspends(r)
+        self.draw_asked(r)
+
+    def draw_paused_in_parts(self, r):
+        self.draw_paused(r)
+        self.draw_asked(r)
+
+    def draw_failing_suspends(self, r):
+        """A node fails while jobs are on their way to its host and back, or wait there."""
+        self.draw_suspends(r)
+        self.draw_mean_times(r)
+        self.costs["resume"] = r.choice([0, S, r.randint(1, 9 * S)])
+        self.sets.append(f"restart.resume_ns={self.costs['resume']}ns")
+
+    def draw_failing_checkpoints(self, r):
+        """As these, in the driver's images."""
+        self.draw_checkpoints(r)
+        self.draw_mean_times(r)
+        self.costs["resume"] = r.choice([0, S, r.randint(1, 9 * S)])
+        self.sets.append(f"restart.resume_ns={self.costs['resume']}ns")
+
+    def draw_asked(self, r):
+        for row in self.rows:
+            if row["gpus"] == 1 or r.random() < 0.3:
+                row.update(gpus=1, ppm=r.choice([100_000, 250_000, 500_000, 500_000, 600_000, 900_000, 1_000_000]))
+
     def add_part(self, r, n):
         """n: None for the nodes of --policy."""
         policy = r.choice(EXCLUSIVE * 3 + SHARING * 7)

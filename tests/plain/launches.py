@@ -86,7 +86,7 @@ class Capped(Turns):
 
     def __init__(self, costs):
         Turns.__init__(self, {**costs, "preempt": 0, "idle": 0, "lookahead": 0})
-        self.busy = 0
+        self.busy, self.has_run = 0, False
 
     guest = property(lambda self: next((job for job in self.jobs if job.is_guest), None))
     host = property(lambda self: next((job for job in self.jobs if not job.is_guest), None))
@@ -113,8 +113,8 @@ class Capped(Turns):
 
     def walk(self, now):
         """The job that has the GPU up to now; its kernels never end within the time."""
-        job, self.ran = self.has, self.has is not None and now > self.since
-        if not self.ran:
+        job, self.has_run = self.has, self.has is not None and now > self.since
+        if not self.has_run:
             return
         if (job.work - job.left) % job.kernel == 0 and job.kernels is not None:
             nth = (self.since - job.capped_since) // job.refill
@@ -135,12 +135,12 @@ class Capped(Turns):
     def step(self, now, is_over):
         """The slice is over, or there is nothing to run."""
         if self.has and (is_over or self.waits(self.has) or not self.is_ready(self.has, now)):
-            self.until, self.ran = now + self.costs["quantum"], False
+            self.until, self.has_run = now + self.costs["quantum"], False
             self.pass_on(self.has, now)
 
     def waits(self, job):
         """Its host sees the end of an iteration, so that its queue is empty, if only for an instant."""
-        return self.ran and job.synchronises and (job.work - job.left) % job.synchronises == 0 and job.left < job.work
+        return self.has_run and job.synchronises and (job.work - job.left) % job.synchronises == 0 and job.left < job.work
 
     def pass_on(self, job, now):
         """To the next one in the ring that is ready, or it goes on."""
@@ -158,7 +158,7 @@ class Capped(Turns):
         others = self.jobs[at + 1:] + self.jobs[:at]
         self.jobs.remove(job)
         if self.has is job:
-            self.has, self.ran = None, False
+            self.has, self.has_run = None, False
             ready = [other for other in others if self.is_ready(other, now)]
             if ready:
                 self.give(ready[0], now)
@@ -207,7 +207,11 @@ class Tgs(Capped):
             self.throttle.report(self.launched() - self.count)
             self.due, self.count = self.due + self.costs["report"], self.launched()
             budget = (1 << 40) if self.throttle.budget is None else self.throttle.budget
-            self.cap(self.guest, budget // self.guest.blocks + 1, self.costs["refill"], now)
+            self.cap(self.guest, self.most(budget), self.costs["refill"], now)
+
+    def most(self, budget):
+        """Kernels that begin in a period."""
+        return budget // self.guest.blocks + 1
 
     def launched(self):
         return int(self.host.work - self.host.left) // self.host.kernel * self.host.blocks

@@ -2,6 +2,7 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from apart import Apart
+from asked import Asked, Engines, PausedAsked
 from atoms import Atoms
 from attained import Attained
 from beyond import Beyond
@@ -15,6 +16,7 @@ from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
 from draw import KINDS, S
+from failing_copies import FailingCopies
 from failures import Failing, stand
 from gang_reservations import FairGangs, ReservedGangs
 from gated import Gated
@@ -23,6 +25,7 @@ from halts import Halts
 from homes import Homed
 from hosts import Hosts
 from lanes import Lanes
+from laned_kernels import Laned
 from kernel_turns import KernelTurns
 from moved_otherwise import MovedOtherwise
 from moved_turns import MovedTurns
@@ -30,7 +33,7 @@ from predicted import Predicted
 from remote import Remote, RemoteTouches
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
-from ranges import Caps, Partitions, Ranges
+from ranges import Caps, Partitions, Pressed, Ranges
 from results import quantile
 from servers import Servers
 from slices import Server, Sliced, gpu_time
@@ -51,6 +54,7 @@ from rows import FailingMatrix, Matrix
 from stored import Stored
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
+from uneven import UnevenGuests, UnevenTgs
 from urgent import Urgent
 
 
@@ -75,11 +79,18 @@ class Policy:
             PausedOver(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paged_parts":
             PagedParts(cluster, jobs, self, setup.costs).go()
+        elif setup.kind == "paused_in_parts":
+            PausedAsked(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paused":
             Paused(cluster, jobs, self, setup.costs).go()
         elif "numa_gpus" in setup.costs:
             self.slack = 1e-7
             Linked(cluster, jobs, self, setup.costs).go()
+        elif setup.kind in ("failing_suspends", "failing_checkpoints"):
+            FailingCopies(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs["resume"], setup.costs).go()
+        elif setup.kind.endswith("in_parts"):
+            walk = Engines(cluster, jobs, self, setup) if "copies" in setup.costs else Asked(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses)
+            walk.go()
         elif "mtbf" in setup.costs:
             Failing(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
@@ -184,7 +195,8 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,), "suspends_in_parts": (8803059,), "failing_suspends": (8800010, 8800013), "failing_checkpoints": (8800017,)}
+    # units of a node apart in a gang's list; an end that makes room for a part; jobs that wait lose what they did
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -249,7 +261,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
@@ -531,15 +543,15 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks", "roomy_blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks", "pieced_blocks", "roomy_blocks"), Beside, 1e-7
     # one of the jobs that a node loses came after another job; kernels that come at once, or go on as their neighbours leave; a
     # wave that ends as a neighbour's kernel does; a client that comes as another one with an equal cap leaves, and one that has
-    # blocks on SMs of others as its own come free; eight small blocks on two SMs
-    again = {"outages_of_beside": (30,), "blocks": (39, 180, 282), "waved_blocks": (20, 34, 139), "lapped_blocks": (49, 50, 110), "roomy_blocks": (5,)}
+    # blocks on SMs of others as its own come free; kernels that begin in five to ten pieces; eight small blocks on two SMs
+    again = {"outages_of_beside": (30,), "blocks": (39, 180, 282), "waved_blocks": (20, 34, 139), "lapped_blocks": (49, 50, 110), "pieced_blocks": (8800002, 8800031, 8800033), "roomy_blocks": (5,)}
 
     def run(self, cluster, jobs, setup):
         crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
-        kernels = {"blocks": Blocks, "mixed_blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps, "roomy_blocks": Rooms}
+        kernels = {"blocks": Blocks, "mixed_blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps, "pieced_blocks": Pressed, "roomy_blocks": Rooms}
         lane, self.slack = (kernels[setup.kind], 1e-5) if setup.kind in kernels else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
@@ -623,27 +635,29 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041, 5400033, 5410229)}  # one that was thrown back comes anew, a job of another lane, as much left
+    kinds, again = ("lanes", "outages_of_lanes", "lanes_of_kernels"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041, 5400033, 5410229)}  # one that was thrown back comes anew, a job of another lane, as much left
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:
             FailingLanes(cluster, jobs, setup.costs, setup.costs["passes"], setup.back_ns).go()
             return
-        Lanes(cluster, jobs, setup.costs, setup.costs["passes"]).go()
+        self.slack = 1e-5 if setup.kind == "lanes_of_kernels" else 0
+        (Laned if self.slack else Lanes)(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
 class Throttled(Policy):
-    kinds = ("guests",)
+    kinds = ("guests", "guests_of_kernels")
+    again = {"guests": (7,), "guests_of_kernels": (8800006,)}  # a guest ends an iteration beside a job that waits for each kernel; blocks of a program
 
     def run(self, cluster, jobs, setup):
-        Classes(cluster, jobs, Tgs, setup.costs, setup.costs["passes"]).go()
+        Classes(cluster, jobs, UnevenTgs if setup.kind == "guests_of_kernels" else Tgs, setup.costs, setup.costs["passes"]).go()
 
 
 class Bystanders(Policy):
-    kinds = ("bystanders",)
+    kinds = ("bystanders", "bystanders_of_kernels")
 
     def run(self, cluster, jobs, setup):
-        AntMan(cluster, jobs, setup.costs).go()
+        AntMan(cluster, jobs, setup.costs, *[UnevenGuests] * ("of" in setup.kind)).go()
 
 
 class Together(Policy):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels of programs on ranges of SMs, block by block, on a device of which an SM holds one block (docs/models/sm-sharing.md):
 groups of unlike widths and static partitions (head of policies/green.c), and caps of MPS that lie over each other."""
-from blocks import Blocks, Kernel, Waves
+from blocks import NEAR, Blocks, Kernel, Waves
 from cluster import WHOLE
 
 
@@ -79,6 +79,8 @@ class Pieces(Kernel):
     """A kernel of a client with a cap that needs no more SMs than that: blocks begin as SMs come free, and each takes the
     kernel's time from its own begin on."""
 
+    told = 8  # apart
+
     def __init__(self, job, rank, then, length, blocks, sms):
         Kernel.__init__(self, job, rank, then, length, blocks, sms)
         self.pieces = []  # blocks that began together, and the rest of each
@@ -90,10 +92,19 @@ class Pieces(Kernel):
         self.left = self.pieces[-1][1] if is_over else 1
 
     def begin(self, n):
-        if n and len(self.pieces) == 4:
-            raise Waves  # two of them are one, at their mean
         self.waiting, self.on = self.waiting - n, self.on + n
         self.pieces += [(n, self.all)] * (n > 0)
+        if len(self.pieces) > self.told:
+            self.join()
+
+    def join(self):
+        """The two that are nearest to each other, at their mean."""
+        gaps = [later - rest for (_, rest), (_, later) in zip(self.pieces, self.pieces[1:])]
+        at = gaps.index(min(gaps))
+        if min(gaps[:at] + gaps[at + 1:]) - gaps[at] <= 8 * NEAR:
+            raise Waves  # rates are rounded, so that others may be nearer
+        (one, rest), (other, later) = self.pieces[at:at + 2]
+        self.pieces[at:at + 2] = [(one + other, (one * rest + other * later) / (one + other))]
 
     def settle(self):
         """Of blocks that are over; the last ones end with the kernel."""
@@ -138,3 +149,14 @@ class Caps(Ranges):
         kernel.sms |= set(sms)
         if sms:
             kernel.begin(len(sms))
+
+
+class Pressed(Caps):
+    """Caps of many clients, of which blocks end together."""
+
+    def serve(self, now):
+        """Rates are rounded, so that of kernels that come in one instant, or nearly, either may be the older one."""
+        waiting = sorted(kernel.then for kernel in self.kernels if kernel.waiting)
+        if any(then - before <= 4 * NEAR for before, then in zip(waiting, waiting[1:])):
+            raise Waves
+        Caps.serve(self, now)

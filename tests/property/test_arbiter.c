@@ -396,7 +396,7 @@ static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *
         program->host_ns += pick(rng, 0, 1) * pick(rng, 0, 800);
         kernels[k] = kernel_of(k, pick(rng, 1, 600));
         program->gpu_ns += kernels[k].ns;
-        steps[k] = (struct gsim_program_step){program->host_ns, program->gpu_ns, -1,
+        steps[k] = (struct gsim_program_step){program->host_ns, program->gpu_ns, k + 1 + k / 2, -1,
                                               k > 0 && kernels[k].ns % 7 == 0};
         if (pick(rng, 0, 4) == 0)
             steps[k].wait_ns = program->host_ns += pick(rng, 0, 200);
@@ -410,11 +410,11 @@ static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *
 }
 
 static void run_program(gsl_rng *rng, struct gsim_arena *arena, struct gsim_context *context) {
-    context->spec.program = draw_program(rng, arena);
-    context->spec.kernels = context->spec.program->n_kernels;
-    context->spec.gpu_ns =
-        context->spec.kernels + context->spec.program->gpu_ns * pick(rng, 1, 4) / 2;
-    context->spec.host_ns = context->spec.program->host_ns * pick(rng, 0, 4) / 2;
+    const struct gsim_program *its = context->spec.program = draw_program(rng, arena);
+    context->spec.kernels = its->n_kernels;
+    context->spec.caps_blocks = context->spec.iterations % 2 == 1;
+    context->spec.gpu_ns = context->spec.kernels + its->gpu_ns * pick(rng, 1, 4) / 2;
+    context->spec.host_ns = its->host_ns * pick(rng, 0, 4) / 2;
     context->spec.gap_ns = 0;
     context->spec.pace_ns = pick(rng, 0, 2) == 0 ? pick(rng, 1, 3 * context->spec.gpu_ns) : 0;
 }
