@@ -53,7 +53,7 @@ analytic/test_queues papers simulator random same.bytes slurm.py fuzz/replay pla
 # suites with sanitizers reach, golden files and cli/window reach six alone.
 # CASES=all leaves none out, and adds a build by another compiler at its highest level of optimisation,
 # which runs all programs.
-numbers='cli/budget.sh cli/devices.sh cli/dirty_log.sh cli/drive_delays.sh cli/estimates.sh cli/goodput.sh cli/growth.sh
+numbers='cli/budget.sh cli/devices.sh cli/dirty_log.sh cli/drive_bad.sh cli/drive_delays.sh cli/estimates.sh cli/goodput.sh cli/growth.sh
 cli/host_copies.sh cli/hosts.sh cli/isolation.sh cli/lithos.sh cli/live.sh cli/loops.sh cli/lucid.sh cli/msched.sh cli/muri.sh
 cli/phases.sh cli/release.sh cli/replays.sh cli/row_order.sh cli/starts.sh cli/surroundings.sh cli/themis.sh cli/touches.sh
 cli/window.sh golden analytic/ property/test_adaptive property/test_named property/test_sweeps reference/'

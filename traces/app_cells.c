@@ -38,6 +38,7 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [TENSOR] = "tensor",
     [PARTED] = "parted_kib",
     [SPREADS] = "spreads",
+    [ALIKE] = "alike",
 };
 
 enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,

@@ -40,6 +40,7 @@ enum gsim_app_column {
     TENSOR,
     PARTED,
     SPREADS,
+    ALIKE,
     N_COLUMNS
 };
 

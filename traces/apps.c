@@ -210,12 +210,15 @@ static enum gsim_status take_needs(struct gsim_app_reader *r, struct gsim_app_ke
 static enum gsim_status take_blocks(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
     enum { REGISTER_BYTES = 4 };
     int64_t registers = 0;
-    int spreads = 0;
+    int spreads = 0, alike = 0;
     enum gsim_status status =
         gsim_app_take_number(r, BLOCKS, 1, 1, GSIM_APP_MOST_BLOCKS, &kernel->blocks);
     if (status == GSIM_OK)
         status = take_choice(r, SPREADS, "no|yes", &spreads);
     kernel->spreads = spreads > 0;
+    if (status == GSIM_OK)
+        status = take_choice(r, ALIKE, "no|yes", &alike);
+    kernel->is_alike = alike > 0;
     if (status == GSIM_OK)
         status = gsim_app_take_number(r, THREADS, 1, 1, GSIM_APP_MOST_THREADS, &kernel->threads);
     if (status == GSIM_OK)

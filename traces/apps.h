@@ -24,7 +24,9 @@
  *                   (default: not known, so that its blocks crowd none); and parted_kib: the shared
  *                   memory that an empty SM is given for it (default: as the driver would choose);
  *                   and spreads (yes or no, the default): whether a program that has fewer SMs, as
- *                   a client with a cap, launches it as no more blocks than these hold
+ *                   a client with a cap, launches it as no more blocks than these hold; and alike
+ *                   (yes or no, the default): whether its blocks all do as much, so that those
+ *                   that begin together end together
  *     copy, host_copy, set   as kernel, for the GPU's other engines; in programs. A host_copy takes
  *                 no turn of the SMs
  *     host        name launch or gap, time_us: launching an iteration; between two iterations

@@ -94,4 +94,5 @@ def main(out):
                               *(f"{v:.4g}" for v in row.values()), sep=",", file=f, flush=True)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -60,9 +60,9 @@ def blocks(rates, sms):
     with open(HERE + "/../../models/apps/h200-one-wave.csv", "w") as f:
         f.write("# Measured on one NVIDIA H200 (driver 580.159.04, 2026-11-29): experiments/caps, a kernel of plain arithmetic alone on\n"
                 "# all SMs with its launch, by how many a second there were. By experiments/caps/table.py.\n"
-                "kind,name,time_us,device,host_us,blocks,threads,registers,shared_kib,dram_bytes,spreads,bytes\n"
-                "title,one wave of blocks that have an SM each (H200),,,,,,,,,,\nbuffer,blocks,,,,,,,,,,96MiB\n" # 2^22 of 24 bytes, see caps.cu
-                f"kernel,burn,{alone_us:.3f},h200,,132,1024,16,227,0,yes,\nlaunch,burn,,,2,,,,,,,\nsync,none,,,,,,,,,,\n")
+                "kind,name,time_us,device,host_us,blocks,threads,registers,shared_kib,dram_bytes,spreads,alike,bytes\n"
+                "title,one wave of blocks that have an SM each (H200),,,,,,,,,,,\nbuffer,blocks,,,,,,,,,,,96MiB\n" # 2^22 of 24 bytes, see caps.cu
+                f"kernel,burn,{alone_us:.3f},h200,,132,1024,16,227,0,yes,yes,\nlaunch,burn,,,2,,,,,,,,\nsync,none,,,,,,,,,,,\n")
     with open(BLOCKS + ".ini", "w") as f:
         f.write(BLOCKS_INI + "".join(ini.values()))
     with open(BLOCKS + ".csv", "w") as f:

@@ -24,6 +24,7 @@ gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member
         out.busy = kernel->busy;
         out.parted_bytes = kernel->parted_bytes;
         out.spreads = kernel->spreads;
+        out.is_alike = kernel->is_alike;
     }
     if (!kernel || kernel->blocks == 0 || kernel->threads == 0) {
         int64_t sms = space->profile->value[GSIM_KEY_SMS];

@@ -155,6 +155,7 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .small_l1_ppm = small_l1_ppm(kernel),
                                      .parted_bytes = kernel->parted_bytes,
                                      .spreads = kernel->spreads,
+                                     .is_alike = kernel->is_alike,
                                      .busy = kernel->busy,
                                      .again = call->again};
     bind_to_memory(m, call->kernel, &m->kernels[out->n_kernels]);

@@ -35,6 +35,7 @@ struct gsim_program_kernel {
     uint16_t stream;
     uint8_t unit; /* enum gsim_app_unit */
     bool spreads; /* its work is launched as no more blocks than the SMs of its lane hold */
+    bool is_alike; /* its blocks all do as much */
     bool is_traffic_known; /* whether memory_ppm comes from bytes, and not from job.memory_ppm */
     int64_t hbm_bytes_per_s; /* drawn alone; 0: its traffic is not known */
     uint32_t loads_ppm; /* the part of it that loads alone move; the rest is half stored */

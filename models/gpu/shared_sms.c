@@ -349,6 +349,11 @@ static void begin_kernel(const struct gsim_space *space, struct gsim_lanes *lane
         present->program && !present->program->kernels[present->number].is_traffic_known;
 }
 
+/* No gate holds back blocks of the lane's kernels, and none is launched in parts. */
+static bool chooses_freely(const struct gsim_gpu_lane *lane) {
+    return !gsim_gpu_lane_is_gated(lane) && !gsim_gpu_lane_has_atoms(lane);
+}
+
 /* The kernel of a running lane joins the batch, unless it needs no SMs now. The lane is brought
  * forward where its rate changes only: it is asked again at the end of each of its kernels, so that
  * its kernel is the one that it had when it was last brought forward. */
@@ -389,6 +394,7 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel->n_sms = (uint16_t)place->n_sms;
     kernel->has_queue = place->has_queue;
     kernel->is_pooled = place->is_pooled;
+    kernel->may_begin_apart = place->is_pooled || (kernel->is_alike && chooses_freely(lane));
     kernel->rank = lane->how.gate.rank;
     kernel->held = &lane->state.held;
     kernel->ran_alone = ran_alone;

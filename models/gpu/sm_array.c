@@ -245,8 +245,8 @@ static bool is_all_there(const struct gsim_sm_kernel *kernel) {
 static void end_unevenly(const struct gsim_profile *profile, struct gsim_sm_kernel *kernel,
                          const struct gsim_sm_waves *waves) {
     enum { STEPS = 3 };
-    gsim_work spread =
-        waves->last_work * (gsim_work)profile->value[GSIM_KEY_JOB_SPREAD_PPM] / GSIM_PPM;
+    int64_t spread_ppm = kernel->is_alike ? 0 : profile->value[GSIM_KEY_JOB_SPREAD_PPM];
+    gsim_work spread = waves->last_work * (gsim_work)spread_ppm / GSIM_PPM;
     for (int64_t part = STEPS - 1; part >= 0; part--) {
         gsim_work at = spread * (gsim_work)(2 * part + 1) / (2 * STEPS);
         if (kernel->left > at) {
@@ -445,12 +445,13 @@ static bool serve_pieces(struct array *array, uint16_t number) {
     return pieces->waiting == 0;
 }
 
-/* Whether the kernel begins now, as blocks of a client with a cap that have an SM each: in one
- * piece where these are idle. */
+/* Whether the kernel begins now as blocks that have an SM each, of a client with a cap or all
+ * alike: in one piece where these are idle. */
 static bool begins_in_pieces(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
-    if (!kernel->is_pooled || kernel->held->pace > 0 || kernel->ran_alone || kernel->is_whole ||
-        kernel->blocks > kernel->n_sms || gsim_sm_room_fit(&array->sm, &kernel->alone.need) != 1)
+    if (!kernel->may_begin_apart || kernel->held->pace > 0 || kernel->ran_alone ||
+        kernel->is_whole || kernel->blocks > kernel->n_sms ||
+        gsim_sm_room_fit(&array->sm, &kernel->alone.need) != 1)
         return false;
     gsim_sm_pieces_begin(kernel);
     return true;

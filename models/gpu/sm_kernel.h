@@ -135,6 +135,7 @@ struct gsim_sm_kernel {
     int64_t whole_blocks; /* of the kernel of which it is an atom; 0: it is whole */
     int64_t register_bytes, shared_bytes; /* of one block */
     bool spreads; /* its work is launched as no more blocks than its SMs hold */
+    bool is_alike; /* its blocks all do as much: those that begin together end together */
     /* a kernel of which only the time is known: it lets none run beside its blocks */
     bool is_whole;
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
@@ -158,6 +159,7 @@ struct gsim_sm_kernel {
     uint16_t first_sm, n_sms; /* the SMs that it may use */
     /* A client's with a cap: any SMs of the space, as many as that, and those first. */
     bool is_pooled;
+    bool may_begin_apart; /* where a block needs an SM: in pieces, each for all of the time alone */
     /* Of these; NULL: all of them. Its blocks on others leave as they end; without a set they have
      * successors there. */
     const struct gsim_sm_set *only;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kernels of clients of MPS with caps, of which each block needs an SM for itself
- * (models/gpu/sm_array.h). Where caps sum to more than the GPU, such a kernel finds part of its SMs
- * idle: its blocks begin in pieces, each takes as long as the kernel alone from its own begin on,
- * and the kernel ends with the last piece (measured: experiments/caps). */
+/* Kernels of which each block needs an SM for itself (models/gpu/sm_array.h), of clients of MPS
+ * with caps, or with blocks that all do as much. Such a kernel may find part of its SMs idle: its
+ * blocks begin in pieces, each takes as long as the kernel alone from its own begin on, and the
+ * kernel ends with the last piece (measured: experiments/caps). */
 #include <assert.h>
 
 #include "models/gpu/sm_array.h"

@@ -79,6 +79,7 @@ struct gsim_app_kernel {
     int64_t register_bytes, shared_bytes; /* of one block */
     int64_t blocks, threads; /* of a launch, and of one block; 0: not given */
     bool spreads; /* its work is launched as no more blocks than the SMs that it sees hold */
+    bool is_alike; /* its blocks all do as much: those that begin together end together */
     enum gsim_app_unit unit;
     const struct gsim_app_extent *touches; /* in order */
     uint32_t n_touches;

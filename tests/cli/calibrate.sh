@@ -65,3 +65,23 @@ expect "a laptop's chip is another one" 2 "'NVIDIA GeForce RTX 4090 Laptop GPU' 
     env FAKE_GPU='NVIDIA GeForce RTX 4090 Laptop GPU' "$gsim" calibrate
 expect "A100 is not A10" 0 "those of a10$" env FAKE_GPU='NVIDIA A10' "$gsim" calibrate
 expect "nothing to read" 2 "takes no file" "$gsim" calibrate something.csv
+# What processes cost on this machine: settings that a run takes.
+if [ ! -e /dev/nvidiactl ]; then
+    expect "processes without a driver" 1 "a process that was to open the GPU did not" \
+        env LD_LIBRARY_PATH= "$gsim" calibrate processes
+fi
+expect "processes are measured" 0 "^--set checkpoint.in_ns_per_gib=[0-9]*ns$" "$gsim" calibrate processes
+cp "$tmp/out" "$tmp/processes"
+printf 'job_id,submit_s,duration_s\na,0,1\n' >"$tmp/one.csv"
+first=$(sed -n 's/^--set start.first_ns=\([0-9]*\)ns$/\1/p' "$tmp/processes")
+# shellcheck disable=SC2046
+"$gsim" run --quiet --policy fifo --device a100-40 $(cat "$tmp/processes") --jobs-csv "$tmp/jobs.csv" "$tmp/one.csv" >"$tmp/out" 2>&1
+jct=$(awk -F, 'NR == 2 { print $5 }' "$tmp/jobs.csv")
+if [ -n "$first" ] && awk -v jct="$jct" -v first="$first" 'BEGIN { exit !(jct >= 1 + first / 1e9) }'; then echo "ok a run has their starts"; else
+    echo "not ok a run has their starts ($first, $jct)"
+    sed 's/^/# /' "$tmp/out" | head -4
+fi
+expect "states that the driver does not take" 0 "states of processes were not measured: cuCheckpointProcessCheckpoint: error" \
+    env FAKE_FAIL=cuCheckpointProcessCheckpoint "$gsim" calibrate processes
+expect "nor memory" 1 "room for 5 GiB" env FAKE_FAIL=cuMemAlloc_v2 "$gsim" calibrate processes
+expect "another word" 2 "no word but 'processes'" "$gsim" calibrate process

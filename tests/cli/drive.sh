@@ -101,6 +101,13 @@ timeout 600 "$gsim" drive --quiet --dry-run --speed-up 20 --gpus 0 --policy fifo
 check "a job of a closed loop arrives when the other has really ended" 1 "$(sqlite3 loop.db "select b.submit_ns - a.end_ns
     between 2e9 and 2.1e9 from real_job a, real_job b where a.job_id = 'a' and b.job_id = 'b'")"
 expect "and is compared" 0 "^  mean" "$gsim" compare --quiet --real loop.db --device ideal loop.csv
+printf 'job_id,submit_s,duration_s,gpus\na,0,2,0.5\nb,0.2,2,0.5\n' >"$tmp/halves.csv"
+for policy in fifo mps; do
+    "$gsim" drive --quiet --dry-run --speed-up 4 --gpus 0 --policy $policy --db halves_$policy.db --logs "$tmp/halves_$policy" halves.csv >log 2>&1
+done
+expect "parts of a GPU that nothing arranges are said" 0 "halves.csv:3: job 'b' was on a part of a GPU beside another job" \
+    "$gsim" compare --real halves_fifo.db --device h200 halves.csv
+check "and not those of clients of MPS" 0 "$("$gsim" compare --real halves_mps.db --device h200 halves.csv 2>&1 | grep -c 'part of a GPU')"
 expect "another trace" 3 "is not that of run 1" "$gsim" compare --real r.db s.csv
 expect "a policy that was not driven" 3 "no run of gsim drive that came to its end under las" \
     "$gsim" compare --real r.db --policies las t.csv

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The days that were recorded on H200s and an H100 (experiments/validate/drive: turns.csv, two_h200_again.csv,
-# turns_h100.csv, two_h200_third.csv, real.csv, longer.csv, blind.csv, paging.csv): with the events of then at the times
+# turns_h100.csv, two_h200_third.csv, real.csv, longer.csv, blind.csv, paging.csv, ahead_two.csv): with the events of then at the times
 # of then, engine and policy decide as they did. tests/records has what happened, as the tables real_run and real_note of gsim drive had it.
 # $1 is gsim.
 set -u
@@ -20,7 +20,7 @@ CREATE TEMP TABLE line (run, note, time_ns, job, what, detail, value);
 .import --skip 1 tests/records/notes.csv line
 CREATE TABLE noted AS SELECT * FROM line;
 END
-check "the record is there" "40 10003" "$(sqlite3 -separator ' ' "$tmp/empty.db" 'select count(distinct run), count(*) from noted')"
+check "the record is there" "47 11646" "$(sqlite3 -separator ' ' "$tmp/empty.db" 'select count(distinct run), count(*) from noted')"
 
 record() { # run, policy, device, GPUs: a database of that run alone
     cp "$tmp/empty.db" "$tmp/r.db"

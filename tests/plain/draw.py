@@ -47,7 +47,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
-        self.parts, self.widths, self.needs = [], [], []
+        self.parts, self.widths, self.needs, self.alike = [], [], [], False
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
         base = kind.removeprefix("outages_of_").removeprefix("ties_of_")
         getattr(self, "draw_" + base)(r)
@@ -444,9 +444,9 @@ class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
         calls.append(("launch", r.randint(1000, 50_000) // grain * grain, (r.choice(streams), r.randrange(len(kernels)))))
         gap, every = r.choice([0, 0, r.randint(1000, MS)]) // grain * grain, r.choice([1, 1, 1, 3, None])
         is_known = self.kind in ("between", "launched_ahead", "mixed_between") and r.random() < 0.7
-        end = "," * (is_known + bool(self.needs)) + "\n"
-        text = f"kind,name,count,time_us,device,host_us,stream,blocks,threads{',registers' * bool(self.needs)}{',dram_bytes' * is_known}\n"
-        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},' + ','.join(map(str, needs[n])) if sms else ',,'}{',1' * is_known}\n" for n, ns in enumerate(kernels)
+        end = "," * (is_known + bool(self.needs) + self.alike) + "\n"
+        text = f"kind,name,count,time_us,device,host_us,stream,blocks,threads{',registers' * bool(self.needs)}{',dram_bytes' * is_known}{',alike' * self.alike}\n"
+        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},' + ','.join(map(str, needs[n])) if sms else ',,'}{',1' * is_known}{',yes' * self.alike}\n" for n, ns in enumerate(kernels)
                         if any(what == "launch" and its[1] == n for what, _, its in calls))
         for what, host, its in calls:
             if what == "launch":

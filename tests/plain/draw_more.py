@@ -80,8 +80,10 @@ class MoreDraws:
         self.sets += [f"part={self.costs['part'] // 10**4}%", f"green.sms={self.costs['unit']}", f"green.least_sms={self.costs['unit']}"]
 
     def draw_lapped_blocks(self, r):
-        """Caps that lie over each other, and jobs without one."""
+        """Caps that lie over each other, and jobs without one, of which blocks may all do as much."""
+        self.alike = r.random() < 0.5
         self.draw_asked_parts(r, r.choice([100, 100, 70, 40]), r.choice([1, 2, 3]))
+        self.costs["alike"] = self.alike
         self.sets += [f"mps.cap={self.costs['part'] // 10**4}%", f"mps.sms={self.costs['unit']}", f"mps.least_sms={self.costs['unit']}"]
 
     def draw_pieced_blocks(self, r):

@@ -76,8 +76,8 @@ class Partitions(Ranges):
 
 
 class Pieces(Kernel):
-    """A kernel of a client with a cap that needs no more SMs than that: blocks begin as SMs come free, and each takes the
-    kernel's time from its own begin on."""
+    """A kernel of a client with a cap that needs no more SMs than that, or of one without, of which blocks all do as much:
+    blocks begin as SMs come free, and each takes the kernel's time from its own begin on."""
 
     told = 8  # apart
 
@@ -137,7 +137,7 @@ class Caps(Ranges):
 
     def kernel(self, job, rank, now):
         kernel = Ranges.kernel(self, job, rank, now)
-        if self.is_capped(job) and kernel.blocks <= self.width(job):
+        if (self.is_capped(job) or self.costs.get("alike")) and kernel.blocks <= self.width(job):
             kernel = Pieces(job, rank, now, kernel.length, kernel.blocks, self.costs["sms"])
             kernel.sms = set()
         return kernel

@@ -14,7 +14,7 @@ check_globals() { # archive
 }
 # Children that these files have forked end there; the built-in job complains into its own log.
 check_calls() { # archive
-    nm -A -u "$1" | grep -vE ':((apart|guard|image|mps|process|rows|work_gpu)\.o: *U _exit|work\.o: *U perror|work_gpu\.o: *U stderr)' | grep -E ' U (exit|_exit|_Exit|quick_exit|abort|(__)?v?printf(_chk)?|puts|putchar|perror|err|errx|warn|warnx|stdout|stderr|stdin)(@.*)?$'
+    nm -A -u "$1" | grep -vE ':((apart|guard|image|mps|process|processes|rows|work_gpu)\.o: *U _exit|work\.o: *U perror|work_gpu\.o: *U stderr)' | grep -E ' U (exit|_exit|_Exit|quick_exit|abort|(__)?v?printf(_chk)?|puts|putchar|perror|err|errx|warn|warnx|stdout|stderr|stdin)(@.*)?$'
 }
 breaches=$(check_globals "$build/libgsim.a"; check_globals "$build/libapp.a")
 if [ -z "$breaches" ]; then echo "ok no mutable globals"; else printf 'not ok no mutable globals\n%s\n' "$breaches"; fi

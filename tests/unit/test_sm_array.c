@@ -91,7 +91,7 @@ static void test_caps_beyond_the_gpu_share_all_sms(void **state) {
     struct gsim_sm_kernel kernels[] = {kernel(3, 8192, &held[0]), kernel(3, 8192, &held[1])};
     for (int i = 0; i < 2; i++) {
         kernels[i].n_sms = 3;
-        kernels[i].is_pooled = kernels[i].has_queue = true;
+        kernels[i].is_pooled = kernels[i].may_begin_apart = kernels[i].has_queue = true;
     }
     kernels[1].arrived_ns = 1;
     solve(kernels, 2);
@@ -106,6 +106,22 @@ static void test_caps_beyond_the_gpu_share_all_sms(void **state) {
     assert_true(kernels[1].look == 0);
 }
 
+/* Without caps: an SM at once, and two after half of the first block, which so ends before them. */
+static void test_alike_blocks_begin_in_pieces(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(3, 8192, &held[0]), kernel(3, 8192, &held[1])};
+    kernels[1].is_alike = kernels[1].may_begin_apart = true;
+    kernels[1].arrived_ns = 1;
+    solve(kernels, 2);
+    kernels[1].left -= kernels[1].all / 6;
+    solve(&kernels[1], 1);
+    assert_int_equal(held[1].n, 3);
+    kernels[1].left = kernels[1].look;
+    solve(&kernels[1], 1);
+    assert_int_equal(held[1].n, 2);
+}
+
 /* The second client's kernel comes at half of the first one's time, and gets its last two SMs at
  * half of its own first block: that block ends a half later, the others a whole, and not all
  * together. */
@@ -116,7 +132,7 @@ static void test_pieces_end_as_they_began(void **state) {
     gsim_work all = kernels[1].all;
     for (int i = 0; i < 2; i++) {
         kernels[i].n_sms = 3;
-        kernels[i].is_pooled = kernels[i].has_queue = true;
+        kernels[i].is_pooled = kernels[i].may_begin_apart = kernels[i].has_queue = true;
     }
     kernels[0].left = all / 2;
     kernels[1].arrived_ns = 1;
@@ -747,6 +763,7 @@ int main(void) {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
         cmocka_unit_test(test_ends_of_blocks_matter_to_others),
         cmocka_unit_test(test_caps_beyond_the_gpu_share_all_sms),
+        cmocka_unit_test(test_alike_blocks_begin_in_pieces),
         cmocka_unit_test(test_pieces_end_as_they_began),
         cmocka_unit_test(test_blocks_in_pieces_end_together),
         cmocka_unit_test(test_uneven_ends_free_half_of_the_time),

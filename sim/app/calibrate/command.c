@@ -7,6 +7,7 @@
 
 #include "models/hardware/profile.h"
 #include "sim/calibrate/calibrate.h"
+#include "sim/app/calibrate/processes.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
 #include "sim/app/setup/devices.h"
@@ -132,12 +133,16 @@ static enum gsim_status calibrate(struct gsim_cli *cli, struct gsim_measurement 
 
 enum gsim_status gsim_command_calibrate(struct gsim_cli *cli) {
     struct gsim_cuda cuda;
-    bool is_turner = cli->n_operands == 1 && strcmp(cli->operand[0], "turns") == 0;
+    const char *what = cli->n_operands == 1 ? cli->operand[0] : "";
+    bool is_turner = strcmp(what, "turns") == 0;
+    if (strcmp(what, "processes") == 0) /* which open the driver each, and this one does not */
+        return gsim_calibrate_processes(cli);
     struct gsim_measurement *m = gsim_arena_alloc(cli->arena, sizeof *m);
     if (!m)
         return gsim_no_memory(cli->log, "measuring");
     if (cli->n_operands > 0 && !is_turner)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "gsim calibrate takes no file to read");
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "gsim calibrate takes no file to read, and no word but 'processes'");
     enum gsim_status status = gsim_cuda_open(&cuda, cli->log);
     if (status != GSIM_OK)
         return status;

@@ -25,8 +25,9 @@ enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log) {
     return gsim_fail(log, GSIM_FAILED, db->path, 0, "%s%s%s",
                      db->handle ? sqlite3_errmsg(db->handle) : "no memory",
                      is_busy ? " (another program is using it)" : "",
-                     db->is_written ? "; nothing of it was written, earlier runs are untouched"
-                                    : "");
+                     !db->is_written ? ""
+                     : db->is_driven ? "; jobs that ended before are kept"
+                                     : "; nothing of it was written, earlier runs are untouched");
 }
 
 enum gsim_status gsim_db_execute(struct gsim_db *db, const char *sql, struct gsim_log *log) {

@@ -43,6 +43,7 @@ struct gsim_db {
     const char *path;
     struct gsim_arena *arena;
     bool is_written; /* opened for writing */
+    bool is_driven; /* a run of gsim drive writes its jobs as they end */
     sqlite3_stmt *prepared[GSIM_DB_STATEMENTS]; /* NULL: not prepared yet */
     /* the result that the tables of db_rows.c show, and its run_id */
     const struct gsim_result *adding;

@@ -80,6 +80,7 @@ enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_rea
     (void)sqlite3_bind_int64(statement, at, run->speed_up);
     enum gsim_status status = finish(db, statement, log);
     *id = sqlite3_last_insert_rowid(db->handle);
+    db->is_driven = status == GSIM_OK;
     return status;
 }
 
