@@ -75,9 +75,6 @@ bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, ui
  * after last_ns that comes no later. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns, int64_t last_ns);
-/* The first time from then on that no plan has taken, reservations aside: no job starts before. */
-int64_t gsim_slurm_nodes_unplanned(const struct gsim_slurm_state *state, uint32_t node,
-                                   int64_t from_ns);
 /* Finds out how a job may lie on the nodes of its way. false: they could not hold it if they were
  * empty; is_forced: memory that they lack does not count then. */
 bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
@@ -86,9 +83,10 @@ bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ct
  * and a part of one; for a job that nodes like these could never hold so, any of them. */
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                              uint32_t gpus, const uint32_t *usable);
-/* Chooses a node with that number of usable GPUs among n of them, in any order. */
-bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, uint32_t gpus,
-                                const uint32_t *usable, const uint32_t *among, uint32_t n);
+/* Chooses among n nodes, in any order; of the others none is usable. */
+bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                                uint32_t gpus, const uint32_t *usable, const uint32_t *among,
+                                uint32_t n);
 /* Adds a window to a node; plans that meet become one. false: no memory. */
 bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
                            int64_t from_ns, int64_t to_ns, uint32_t reservation);

@@ -150,17 +150,21 @@ struct gsim_slurm_shape {
 /* As many as there are outlooks below; what more there are is forgotten in turn. */
 #define GSIM_SLURM_SHAPES 16
 
-/* Jobs that ask for as much, in a backfill pass. */
+/* When jobs may start on a node, or on one of several: those with a limit up to fits_ns from
+ * first_ns on, others from then_ns on. No earlier, that is: it may be later. */
+struct gsim_slurm_times {
+    int64_t first_ns, fits_ns, then_ns; /* fits_ns of -1: no limit is that short */
+};
+
+/* Jobs that ask for as much of a node, in a backfill pass. */
 struct gsim_slurm_outlook {
-    uint32_t set, gpus, share_ppm, n_nodes;
+    uint32_t set, part, share_ppm; /* part: GPUs of a node, 0: all of them */
     struct gsim_host each;
-    /* by node, behind n_leaves: none of them starts there before; before these the branches of a
-     * tree, each the lesser of its two, 2i and 2i + 1 */
-    int64_t *from_ns;
-    /* by node: none of them with at least that limit starts there before clear_ns */
-    int64_t *limit_ns, *clear_ns;
-    bool *knows_room; /* by node: it has room from from_ns on, as far as running jobs go */
-    int64_t none_from_limit_ns; /* those with at least that limit find no time in this pass */
+    /* by node, behind n_leaves; before these the branches of a tree, each of its two, 2i and 2i + 1
+     */
+    struct gsim_slurm_times *times;
+    int64_t *room_ns; /* by node: since when running jobs leave room; -1: not known */
+    int64_t none_from_limit_ns; /* jobs of one node with that limit or more find no time */
 };
 /* Most sites have jobs of 1, 2, 4, 8 GPUs; what more there are is forgotten in turn. */
 #define GSIM_SLURM_OUTLOOKS 16
@@ -215,7 +219,7 @@ struct gsim_slurm_state {
     const struct gsim_slurm_node **of_file; /* by node: the one that it stands for; NULL: none */
     struct gsim_slurm_node_state *node;
     uint32_t n_nodes, widest_node; /* widest_node: GPUs of the largest one */
-    bool has_one_weight; /* of all nodes */
+    bool has_one_weight, has_one_width; /* of all nodes */
     int64_t least_hbm_bytes; /* of all GPUs */
     /* Bits of nodes, of set_words words for each number of free GPUs up to widest_node. */
     uint64_t *with_free;
@@ -254,7 +258,7 @@ struct gsim_slurm_state {
     uint32_t first_idle_piece, n_pieces, pieces_capacity;
     struct gsim_slurm_room *freed; /* by node: what preemption would free */
     uint32_t *usable; /* by node: GPUs that the job at hand could have */
-    uint32_t *soonest, n_soonest; /* the nodes that a job of one node could use first */
+    uint32_t *offered, n_offered; /* nodes of which the job at hand could have GPUs first */
     int64_t *in_order; /* the least of times by node */
     struct gsim_unit *unit;
 };

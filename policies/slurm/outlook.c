@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/slurm/outlook.h"
+
+#include "policies/slurm/nodes.h"
+#include "policies/slurm/shards.h"
+
+#include <string.h>
+
+/* --- what running jobs free, and when --------------------------------------------------------- */
+
+/* Of a node at which the pass has not looked for room yet, or where a job has started since. */
+static const int64_t not_known = -1;
+
+static bool reserve(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    uint32_t n = ctx->view->cluster.n_gpus + state->n_running + 1;
+    if (state->freeing_capacity >= n)
+        return true;
+    state->freeing = gsim_arena_array(ctx->arena, n, sizeof *state->freeing);
+    state->freeing_capacity = state->freeing ? n : 0;
+    return state->freeing != NULL;
+}
+
+/* Adds what a job frees to the lists of its nodes, each in the order of ends. */
+static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    int64_t end_ns = gsim_slurm_end_of(state, ctx, slot);
+    bool frees_gpu = job->share_ppm > 0 && gsim_slurm_shards_end_last(state, ctx, slot);
+    for (uint32_t p = job->first_piece;
+         p != GSIM_SLURM_NONE && state->n_freeing < state->freeing_capacity;
+         p = state->piece[p].next) {
+        uint32_t *link = &state->first_freeing[state->piece[p].node];
+        while (*link != GSIM_SLURM_NONE && state->freeing[*link].end_ns < end_ns)
+            link = &state->freeing[*link].next;
+        if (*link == GSIM_SLURM_NONE || state->freeing[*link].end_ns != end_ns) {
+            state->freeing[state->n_freeing] =
+                (struct gsim_slurm_freeing){.end_ns = end_ns, .next = *link};
+            *link = state->n_freeing++;
+        }
+        gsim_slurm_nodes_add(&state->freeing[*link].room, job, state->piece[p].gpus, 1);
+        state->freeing[*link].room.gpus += frees_gpu;
+    }
+}
+
+void gsim_slurm_outlook_start(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                              gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    add_ending(state, ctx, slot);
+    for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++)
+        for (uint32_t p = job->first_piece; p != GSIM_SLURM_NONE; p = state->piece[p].next)
+            state->outlook[i].room_ns[state->piece[p].node] = not_known;
+}
+
+bool gsim_slurm_outlook_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    memset(state->first_freeing, 0xff, state->n_nodes * sizeof *state->first_freeing);
+    state->n_freeing = state->n_outlooks = 0;
+    if (!reserve(state, ctx))
+        return false;
+    for (uint32_t i = 0; i < state->n_running; i++)
+        add_ending(state, ctx, state->running[i]);
+    return true;
+}
+
+uint32_t gsim_slurm_outlook_free_at(const struct gsim_slurm_state *state,
+                                    const struct gsim_ctx *ctx, const struct gsim_slurm_job *job,
+                                    uint32_t node, int64_t at_ns) {
+    struct gsim_slurm_room room = state->node[node].free;
+    for (uint32_t f = state->first_freeing[node];
+         f != GSIM_SLURM_NONE && state->freeing[f].end_ns <= at_ns; f = state->freeing[f].next)
+        gsim_slurm_nodes_join(&room, &state->freeing[f].room);
+    return gsim_slurm_nodes_fit_at(state, ctx, job, node, &room, at_ns);
+}
+
+/* When the job could have that number of the node's GPUs; GSIM_NEVER: not by any job's end. */
+static int64_t free_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         const struct gsim_slurm_job *job, uint32_t node, uint32_t gpus) {
+    struct gsim_slurm_room room = state->node[node].free;
+    int64_t at_ns = ctx->view->now_ns;
+    for (uint32_t f = state->first_freeing[node];
+         gsim_slurm_nodes_fit_at(state, ctx, job, node, &room, at_ns) < gpus;
+         f = state->freeing[f].next) {
+        if (f == GSIM_SLURM_NONE)
+            return GSIM_NEVER;
+        gsim_slurm_nodes_join(&room, &state->freeing[f].room);
+        at_ns = state->freeing[f].end_ns;
+    }
+    return at_ns;
+}
+
+/* The first time at which the job could have that number of the node's GPUs if none were planned
+ * for other jobs; GSIM_NEVER: none. */
+static int64_t room_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         gsim_slot slot, uint32_t node, uint32_t gpus) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    if (!gsim_slurm_nodes_has(state, job->way.set, node) || ctx->view->cluster.node_is_down[node])
+        return GSIM_NEVER;
+    return free_from(state, ctx, job, node, gpus);
+}
+
+/* --- a tree of times -------------------------------------------------------------------------- */
+
+/* No job of that limit starts sooner there. */
+static int64_t bound_of(const struct gsim_slurm_times *times, int64_t limit_ns) {
+    return limit_ns <= times->fits_ns ? times->first_ns : times->then_ns;
+}
+
+static struct gsim_slurm_times join(const struct gsim_slurm_times *both) {
+    const struct gsim_slurm_times *a = &both[0], *b = &both[1];
+    return (struct gsim_slurm_times){gsim_slurm_least(a->first_ns, b->first_ns),
+                                     a->fits_ns > b->fits_ns ? a->fits_ns : b->fits_ns,
+                                     gsim_slurm_least(a->then_ns, b->then_ns)};
+}
+
+/* Any node may have room at once. */
+static void clear_times(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook) {
+    uint32_t n = state->n_leaves;
+    for (uint32_t leaf = 0; leaf < n; leaf++) {
+        int64_t from_ns = leaf < state->n_nodes ? 0 : GSIM_NEVER;
+        outlook->times[n + leaf] = (struct gsim_slurm_times){from_ns, -1, from_ns};
+    }
+    for (uint32_t at = n - 1; at > 0; at--)
+        outlook->times[at] = join(&outlook->times[2 * at]);
+}
+
+static void set_times(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
+                      uint32_t node, const struct gsim_slurm_times *own) {
+    struct gsim_slurm_times *times = outlook->times;
+    uint32_t at = state->n_leaves + node;
+    times[at] = *own;
+    for (at /= 2; at > 0; at /= 2) {
+        struct gsim_slurm_times both = join(&times[2 * at]), *known = &times[at];
+        if (known->first_ns == both.first_ns && known->fits_ns == both.fits_ns &&
+            known->then_ns == both.then_ns)
+            break;
+        *known = both;
+    }
+}
+
+/* Of two branches that of the node that may be sooner comes first: its time rules out most of the
+ * others. */
+uint32_t gsim_slurm_outlook_next(const struct gsim_slurm_state *state,
+                                 const struct gsim_slurm_outlook *outlook,
+                                 struct gsim_slurm_walk *walk, int64_t most_ns) {
+    const struct gsim_slurm_times *times = outlook->times;
+    int64_t limit_ns = walk->limit_ns;
+    while (walk->n > 0) {
+        uint32_t at = walk->branch[--walk->n];
+        if (bound_of(&times[at], limit_ns) > most_ns)
+            continue;
+        if (at >= state->n_leaves)
+            return at - state->n_leaves;
+        bool is_left = bound_of(&times[2 * at], limit_ns) <= bound_of(&times[2 * at + 1], limit_ns);
+        walk->branch[walk->n++] = 2 * at + is_left;
+        walk->branch[walk->n++] = 2 * at + !is_left;
+    }
+    return GSIM_SLURM_NONE;
+}
+
+/* --- jobs that ask for as much ---------------------------------------------------------------- */
+
+/* What the job takes of each node, or at least of each of several; 0: all of a node's GPUs. */
+static uint32_t part_of(const struct gsim_slurm_state *state, const struct gsim_slurm_way *way,
+                        uint32_t gpus) {
+    if (way->n_nodes > 0)
+        return gpus / way->n_nodes;
+    uint32_t whole = state->has_one_width ? state->widest_node : 0;
+    return gpus > way->widest ? whole : gpus;
+}
+
+struct gsim_slurm_outlook *gsim_slurm_outlook_of(struct gsim_slurm_state *state,
+                                                 const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t part = part_of(state, &job->way, ctx->view->jobs.gpus[slot]);
+    for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++) {
+        struct gsim_slurm_outlook *known = &state->outlook[i];
+        if (known->set == job->way.set && known->part == part &&
+            known->share_ppm == job->share_ppm &&
+            known->each.cpus_milli == job->way.each.cpus_milli &&
+            known->each.mem_bytes == job->way.each.mem_bytes)
+            return known;
+    }
+    struct gsim_slurm_outlook *own = &state->outlook[state->n_outlooks++ % GSIM_SLURM_OUTLOOKS];
+    own->set = job->way.set;
+    own->part = part;
+    own->share_ppm = job->share_ppm;
+    own->each = job->way.each;
+    own->none_from_limit_ns = GSIM_NEVER;
+    clear_times(state, own);
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        own->room_ns[node] = not_known;
+    return own;
+}
+
+/* Goes through the gaps between the node's plans, from the time on from which running jobs leave
+ * room, to the first that is long enough for the limit, and tells its beginning and what is known
+ * then: the first gap and the longest of those that were passed over, or, if none was, the gap
+ * itself, and what comes behind it. A job that would end as a plan begins does not start now, see
+ * gsim_slurm_nodes_clear. */
+static int64_t find_gap(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        uint32_t node, int64_t at_ns, int64_t limit_ns,
+                        struct gsim_slurm_times *found) {
+    *found = (struct gsim_slurm_times){GSIM_NEVER, -1, GSIM_NEVER};
+    for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE; w = state->window[w].next) {
+        const struct gsim_slurm_window *window = &state->window[w];
+        if (window->reservation != GSIM_SLURM_NONE || window->to_ns <= at_ns)
+            continue;
+        if (window->from_ns > at_ns) {
+            int64_t fits_ns = window->from_ns - at_ns - (at_ns == ctx->view->now_ns);
+            bool is_first = found->first_ns == GSIM_NEVER;
+            if (limit_ns <= fits_ns && !is_first)
+                break;
+            found->first_ns = is_first ? at_ns : found->first_ns;
+            found->fits_ns = fits_ns > found->fits_ns ? fits_ns : found->fits_ns;
+            if (limit_ns <= fits_ns) {
+                found->then_ns = window->to_ns;
+                return at_ns;
+            }
+        }
+        at_ns = window->to_ns;
+    }
+    found->then_ns = at_ns;
+    found->first_ns = gsim_slurm_least(found->first_ns, at_ns);
+    return at_ns;
+}
+
+/* What a reservation does depends on the job's user, so that it says nothing of others. */
+int64_t gsim_slurm_outlook_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                gsim_slot slot, struct gsim_slurm_outlook *outlook, uint32_t node,
+                                int64_t most_ns) {
+    struct gsim_slurm_times found;
+    int64_t *room_ns = &outlook->room_ns[node], limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns;
+    if (*room_ns == not_known)
+        *room_ns = room_from(state, ctx, slot, node,
+                             outlook->part > 0 ? outlook->part : state->node[node].n_gpus);
+    int64_t when_ns = find_gap(state, ctx, node, *room_ns, limit_ns, &found);
+    set_times(state, outlook, node, &found);
+    if (state->conf.n_reservations > 0)
+        when_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, when_ns, most_ns);
+    return when_ns > most_ns ? GSIM_NEVER : when_ns;
+}
