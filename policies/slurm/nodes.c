@@ -294,6 +294,7 @@ static void set_free(struct gsim_slurm_state *state, uint32_t node, uint32_t gpu
     uint64_t bit = UINT64_C(1) << (node % 64);
     if (free->gpus <= state->widest_node)
         with_free(state, free->gpus)[node / 64] &= ~bit;
+    state->is_stale[node] |= free->gpus != gpus;
     free->gpus = gpus;
     if (gpus <= state->widest_node)
         with_free(state, gpus)[node / 64] |= bit;
@@ -306,6 +307,7 @@ static const uint64_t not_seen = UINT64_MAX;
 static void change_free(struct gsim_slurm_state *state, uint32_t node, uint32_t gpus) {
     set_free(state, node, gpus);
     state->seen_idle[node] = not_seen;
+    state->is_stale[node] = true;
 }
 
 static void count_free(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, uint32_t node) {
@@ -326,6 +328,8 @@ void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx
     uint64_t n_turns = (uint64_t)cluster->n_failures + cluster->n_repairs;
     bool is_all =
         !state->has_looked || state->n_seen_turns != n_turns || cluster->widest_node >= 64;
+    if (state->n_seen_turns != n_turns)
+        memset(state->is_stale, true, state->n_nodes * sizeof *state->is_stale);
     for (uint32_t node = 0; node < state->n_nodes; node++)
         if (is_all || cluster->idle_gpus[node] != state->seen_idle[node])
             count_free(state, ctx, node);
@@ -689,9 +693,11 @@ static bool allocate_outlooks(struct gsim_slurm_state *state, struct gsim_arena 
 
 static bool allocate_free(struct gsim_slurm_state *state, struct gsim_arena *arena) {
     size_t n = state->n_nodes, n_words = (state->widest_node + (size_t)1) * state->set_words;
+    state->is_stale = gsim_arena_array(arena, n, sizeof *state->is_stale);
+    state->has_overdue = gsim_arena_array(arena, n, sizeof *state->has_overdue);
     state->with_free = gsim_arena_array(arena, n_words, sizeof *state->with_free);
     state->seen_idle = gsim_arena_array(arena, n, sizeof *state->seen_idle);
-    return state->with_free && state->seen_idle;
+    return state->is_stale && state->has_overdue && state->with_free && state->seen_idle;
 }
 
 static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {

@@ -8,37 +8,76 @@
 
 /* --- what running jobs free, and when --------------------------------------------------------- */
 
-/* Of a node at which the pass has not looked for room yet, or where a job has started since. */
+/* Of a node of which it is to be found out since when it has room. */
 static const int64_t not_known = -1;
 
+/* A list of ends for each job and node; where it grows all of them are made anew. */
 static bool reserve(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     uint32_t n = ctx->view->cluster.n_gpus + state->n_running + 1;
     if (state->freeing_capacity >= n)
         return true;
+    n += state->n_running;
     state->freeing = gsim_arena_array(ctx->arena, n, sizeof *state->freeing);
     state->freeing_capacity = state->freeing ? n : 0;
+    state->n_freeing = 0;
+    state->first_idle_freeing = GSIM_SLURM_NONE;
+    memset(state->first_freeing, 0xff, state->n_nodes * sizeof *state->first_freeing);
+    memset(state->is_stale, true, state->n_nodes * sizeof *state->is_stale);
     return state->freeing != NULL;
 }
 
-/* Adds what a job frees to the lists of its nodes, each in the order of ends. */
+/* A place for an end; GSIM_SLURM_NONE: there is none. */
+static uint32_t new_freeing(struct gsim_slurm_state *state) {
+    uint32_t at = state->first_idle_freeing;
+    if (at != GSIM_SLURM_NONE)
+        state->first_idle_freeing = state->freeing[at].next;
+    else if (state->n_freeing < state->freeing_capacity)
+        at = state->n_freeing++;
+    return at;
+}
+
+static void add_room(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                     const struct gsim_slurm_piece *piece, int64_t end_ns, bool frees_gpu) {
+    uint32_t *link = &state->first_freeing[piece->node];
+    while (*link != GSIM_SLURM_NONE && state->freeing[*link].end_ns < end_ns)
+        link = &state->freeing[*link].next;
+    if (*link == GSIM_SLURM_NONE || state->freeing[*link].end_ns != end_ns) {
+        uint32_t at = new_freeing(state);
+        if (at == GSIM_SLURM_NONE)
+            return;
+        state->freeing[at] = (struct gsim_slurm_freeing){.end_ns = end_ns, .next = *link};
+        *link = at;
+    }
+    gsim_slurm_nodes_add(&state->freeing[*link].room, job, piece->gpus, 1);
+    state->freeing[*link].room.gpus += frees_gpu;
+}
+
+/* Adds what a job frees to the lists of its nodes that are made anew, each in the order of ends. A
+ * job past its limit ends at another time in the next pass. */
 static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     int64_t end_ns = gsim_slurm_end_of(state, ctx, slot);
     bool frees_gpu = job->share_ppm > 0 && gsim_slurm_shards_end_last(state, ctx, slot);
-    for (uint32_t p = job->first_piece;
-         p != GSIM_SLURM_NONE && state->n_freeing < state->freeing_capacity;
-         p = state->piece[p].next) {
-        uint32_t *link = &state->first_freeing[state->piece[p].node];
-        while (*link != GSIM_SLURM_NONE && state->freeing[*link].end_ns < end_ns)
-            link = &state->freeing[*link].next;
-        if (*link == GSIM_SLURM_NONE || state->freeing[*link].end_ns != end_ns) {
-            state->freeing[state->n_freeing] =
-                (struct gsim_slurm_freeing){.end_ns = end_ns, .next = *link};
-            *link = state->n_freeing++;
-        }
-        gsim_slurm_nodes_add(&state->freeing[*link].room, job, state->piece[p].gpus, 1);
-        state->freeing[*link].room.gpus += frees_gpu;
+    for (uint32_t p = job->first_piece; p != GSIM_SLURM_NONE; p = state->piece[p].next) {
+        uint32_t node = state->piece[p].node;
+        if (!state->is_stale[node])
+            continue;
+        add_room(state, job, &state->piece[p], end_ns, frees_gpu);
+        state->has_overdue[node] |= end_ns != job->end_ns;
     }
+}
+
+/* Empties the node's list; since when it has room is not known any more. */
+static void clear_node(struct gsim_slurm_state *state, uint32_t node) {
+    while (state->first_freeing[node] != GSIM_SLURM_NONE) {
+        uint32_t at = state->first_freeing[node];
+        state->first_freeing[node] = state->freeing[at].next;
+        state->freeing[at].next = state->first_idle_freeing;
+        state->first_idle_freeing = at;
+    }
+    state->has_overdue[node] = false;
+    for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++)
+        state->outlook[i].room_ns[node] = not_known;
 }
 
 void gsim_slurm_outlook_start(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
@@ -50,13 +89,31 @@ void gsim_slurm_outlook_start(struct gsim_slurm_state *state, struct gsim_ctx *c
             state->outlook[i].room_ns[state->piece[p].node] = not_known;
 }
 
+void gsim_slurm_outlook_forget(struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
+    for (uint32_t p = job->first_piece; p != GSIM_SLURM_NONE; p = state->piece[p].next)
+        state->is_stale[state->piece[p].node] = true;
+}
+
+/* Lists are made anew of nodes where jobs have started or ended, and where one is past its limit.
+ * Whether a job with shards is the last to end on its GPU may change with any other. */
 bool gsim_slurm_outlook_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
-    memset(state->first_freeing, 0xff, state->n_nodes * sizeof *state->first_freeing);
-    state->n_freeing = state->n_outlooks = 0;
     if (!reserve(state, ctx))
         return false;
+    if (state->has_shards) {
+        state->n_outlooks = 0;
+        memset(state->is_stale, true, state->n_nodes * sizeof *state->is_stale);
+    }
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        uint32_t first = state->first_freeing[node];
+        state->is_stale[node] |=
+            state->has_overdue[node] ||
+            (first != GSIM_SLURM_NONE && state->freeing[first].end_ns <= ctx->view->now_ns);
+        if (state->is_stale[node])
+            clear_node(state, node);
+    }
     for (uint32_t i = 0; i < state->n_running; i++)
         add_ending(state, ctx, state->running[i]);
+    memset(state->is_stale, 0, state->n_nodes * sizeof *state->is_stale);
     return true;
 }
 
@@ -110,15 +167,18 @@ static struct gsim_slurm_times join(const struct gsim_slurm_times *both) {
                                      gsim_slurm_least(a->then_ns, b->then_ns)};
 }
 
-/* Any node may have room at once. */
-static void clear_times(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook) {
+/* What running jobs leave is known of most nodes; others may have room at once. */
+static void open_times(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                       struct gsim_slurm_outlook *outlook) {
     uint32_t n = state->n_leaves;
     for (uint32_t leaf = 0; leaf < n; leaf++) {
-        int64_t from_ns = leaf < state->n_nodes ? 0 : GSIM_NEVER;
+        int64_t from_ns = leaf < state->n_nodes ? outlook->room_ns[leaf] : GSIM_NEVER;
         outlook->times[n + leaf] = (struct gsim_slurm_times){from_ns, -1, from_ns};
     }
     for (uint32_t at = n - 1; at > 0; at--)
         outlook->times[at] = join(&outlook->times[2 * at]);
+    outlook->none_from_limit_ns = GSIM_NEVER;
+    outlook->opened_ns = ctx->view->now_ns;
 }
 
 static void set_times(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
@@ -166,28 +226,36 @@ static uint32_t part_of(const struct gsim_slurm_state *state, const struct gsim_
     return gpus > way->widest ? whole : gpus;
 }
 
+static bool is_of(const struct gsim_slurm_outlook *outlook, const struct gsim_slurm_job *job,
+                  uint32_t part) {
+    return outlook->set == job->way.set && outlook->part == part &&
+           outlook->share_ppm == job->share_ppm &&
+           outlook->each.cpus_milli == job->way.each.cpus_milli &&
+           outlook->each.mem_bytes == job->way.each.mem_bytes;
+}
+
 struct gsim_slurm_outlook *gsim_slurm_outlook_of(struct gsim_slurm_state *state,
                                                  const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t part = part_of(state, &job->way, ctx->view->jobs.gpus[slot]);
-    for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++) {
-        struct gsim_slurm_outlook *known = &state->outlook[i];
-        if (known->set == job->way.set && known->part == part &&
-            known->share_ppm == job->share_ppm &&
-            known->each.cpus_milli == job->way.each.cpus_milli &&
-            known->each.mem_bytes == job->way.each.mem_bytes)
-            return known;
+    uint32_t part = part_of(state, &job->way, ctx->view->jobs.gpus[slot]), i = 0;
+    while (i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS &&
+           !is_of(&state->outlook[i], job, part))
+        i++;
+    if (i == state->n_outlooks || i == GSIM_SLURM_OUTLOOKS) {
+        i = state->n_outlooks++ % GSIM_SLURM_OUTLOOKS;
+        struct gsim_slurm_outlook *own = &state->outlook[i];
+        own->set = job->way.set;
+        own->part = part;
+        own->share_ppm = job->share_ppm;
+        own->each = job->way.each;
+        own->opened_ns = -1;
+        for (uint32_t node = 0; node < state->n_nodes; node++)
+            own->room_ns[node] =
+                gsim_slurm_nodes_has(state, own->set, node) ? not_known : GSIM_NEVER;
     }
-    struct gsim_slurm_outlook *own = &state->outlook[state->n_outlooks++ % GSIM_SLURM_OUTLOOKS];
-    own->set = job->way.set;
-    own->part = part;
-    own->share_ppm = job->share_ppm;
-    own->each = job->way.each;
-    own->none_from_limit_ns = GSIM_NEVER;
-    clear_times(state, own);
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        own->room_ns[node] = not_known;
-    return own;
+    if (state->outlook[i].opened_ns != ctx->view->now_ns)
+        open_times(state, ctx, &state->outlook[i]);
+    return &state->outlook[i];
 }
 
 /* Goes through the gaps between the node's plans, from the time on from which running jobs leave
@@ -231,7 +299,8 @@ int64_t gsim_slurm_outlook_look(struct gsim_slurm_state *state, const struct gsi
     if (*room_ns == not_known)
         *room_ns = room_from(state, ctx, slot, node,
                              outlook->part > 0 ? outlook->part : state->node[node].n_gpus);
-    int64_t when_ns = find_gap(state, ctx, node, *room_ns, limit_ns, &found);
+    int64_t now_ns = ctx->view->now_ns, from_ns = *room_ns > now_ns ? *room_ns : now_ns;
+    int64_t when_ns = find_gap(state, ctx, node, from_ns, limit_ns, &found);
     set_times(state, outlook, node, &found);
     if (state->conf.n_reservations > 0)
         when_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, when_ns, most_ns);

@@ -21,6 +21,8 @@ struct gsim_slurm_walk {
 bool gsim_slurm_outlook_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
 /* A job without shards has started in the pass. */
 void gsim_slurm_outlook_start(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
+/* The running job ends at another time than before. */
+void gsim_slurm_outlook_forget(struct gsim_slurm_state *state, const struct gsim_slurm_job *job);
 /* How many GPUs of the node the job could have by then. */
 uint32_t gsim_slurm_outlook_free_at(const struct gsim_slurm_state *state,
                                     const struct gsim_ctx *ctx, const struct gsim_slurm_job *job,

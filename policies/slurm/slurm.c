@@ -14,6 +14,7 @@
 #include "policies/slurm/accounts.h"
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
+#include "policies/slurm/outlook.h"
 #include "policies/slurm/passes.h"
 #include "policies/slurm/ranking.h"
 #include "policies/slurm/ways.h"
@@ -258,6 +259,7 @@ static void settle(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_sl
         gsim_slurm_limits_book(state, ctx, slot, -1);
         job->end_ns = end_ns;
         gsim_slurm_limits_book(state, ctx, slot, 1);
+        gsim_slurm_outlook_forget(state, job);
         state->has_changed = true;
     }
 }

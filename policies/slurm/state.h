@@ -156,7 +156,7 @@ struct gsim_slurm_times {
     int64_t first_ns, fits_ns, then_ns; /* fits_ns of -1: no limit is that short */
 };
 
-/* Jobs that ask for as much of a node, in a backfill pass. */
+/* Jobs that ask for as much of a node. */
 struct gsim_slurm_outlook {
     uint32_t set, part, share_ppm; /* part: GPUs of a node, 0: all of them */
     struct gsim_host each;
@@ -164,6 +164,7 @@ struct gsim_slurm_outlook {
      */
     struct gsim_slurm_times *times;
     int64_t *room_ns; /* by node: since when running jobs leave room; -1: not known */
+    int64_t opened_ns; /* the pass to which all but room_ns belongs */
     int64_t none_from_limit_ns; /* jobs of one node with that limit or more find no time */
 };
 /* Most sites have jobs of 1, 2, 4, 8 GPUs; what more there are is forgotten in turn. */
@@ -237,9 +238,10 @@ struct gsim_slurm_state {
     struct gsim_slurm_window *window;
     uint32_t *first_window, n_windows, n_lasting_windows, windows_capacity;
     struct gsim_slurm_freeing *freeing;
-    uint32_t *first_freeing, n_freeing, freeing_capacity;
+    uint32_t *first_freeing, first_idle_freeing, n_freeing, freeing_capacity;
+    bool *is_stale, *has_overdue; /* by node: what jobs free is to be listed anew; some are late */
     struct gsim_slurm_outlook outlook[GSIM_SLURM_OUTLOOKS];
-    uint32_t n_outlooks; /* met in this pass */
+    uint32_t n_outlooks; /* met so far */
     uint32_t n_leaves; /* the nodes, up to a power of two */
     bool *is_blocked; /* by partition, in a pass */
     uint32_t n_blocked;
