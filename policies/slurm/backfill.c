@@ -61,7 +61,7 @@ static int64_t next_change(const struct gsim_slurm_state *state, const struct gs
 static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, struct gsim_slurm_outlook *outlook, int64_t last_ns) {
     int64_t limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns, first_ns = GSIM_NEVER;
-    struct gsim_slurm_walk walk = {limit_ns, {1}, 1};
+    struct gsim_slurm_walk walk = {limit_ns, {{0, 1}}, 1};
     uint32_t node;
     int64_t most_ns = last_ns;
     while ((node = gsim_slurm_outlook_next(state, outlook, &walk, most_ns)) != GSIM_SLURM_NONE) {
@@ -149,7 +149,7 @@ static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
         return search->from_ns;
     if (n > state->n_nodes)
         return GSIM_NEVER;
-    struct gsim_slurm_walk walk = {way->limit_ns, {1}, 1};
+    struct gsim_slurm_walk walk = {way->limit_ns, {{0, 1}}, 1};
     int64_t most_ns = search->last_ns; /* a later node makes the job start no sooner */
     uint32_t n_found = 0, node;
     while (most_ns >= search->from_ns &&
@@ -183,7 +183,7 @@ static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx 
     memset(state->usable, 0, state->n_nodes * sizeof *state->usable);
     state->n_offered = 0;
     if (takes_equal_parts(state, way, gpus)) {
-        struct gsim_slurm_walk walk = {way->limit_ns, {1}, 1};
+        struct gsim_slurm_walk walk = {way->limit_ns, {{0, 1}}, 1};
         while ((node = gsim_slurm_outlook_next(state, search->outlook, &walk, at_ns)) !=
                GSIM_SLURM_NONE)
             offer_node(state, ctx, search->slot, node, at_ns);

@@ -203,14 +203,19 @@ uint32_t gsim_slurm_outlook_next(const struct gsim_slurm_state *state,
     const struct gsim_slurm_times *times = outlook->times;
     int64_t limit_ns = walk->limit_ns;
     while (walk->n > 0) {
-        uint32_t at = walk->branch[--walk->n];
-        if (bound_of(&times[at], limit_ns) > most_ns)
-            continue;
-        if (at >= state->n_leaves)
-            return at - state->n_leaves;
-        bool is_left = bound_of(&times[2 * at], limit_ns) <= bound_of(&times[2 * at + 1], limit_ns);
-        walk->branch[walk->n++] = 2 * at + is_left;
-        walk->branch[walk->n++] = 2 * at + !is_left;
+        struct gsim_slurm_branch at = walk->branch[--walk->n];
+        while (at.from_ns <= most_ns && at.place < state->n_leaves) {
+            uint32_t left = 2 * at.place;
+            int64_t left_ns = bound_of(&times[left], limit_ns);
+            int64_t right_ns = bound_of(&times[left + 1], limit_ns);
+            bool is_left = left_ns <= right_ns;
+            struct gsim_slurm_branch other = {is_left ? right_ns : left_ns, left + is_left};
+            at = (struct gsim_slurm_branch){is_left ? left_ns : right_ns, left + !is_left};
+            if (other.from_ns <= most_ns)
+                walk->branch[walk->n++] = other;
+        }
+        if (at.from_ns <= most_ns)
+            return at.place - state->n_leaves;
     }
     return GSIM_SLURM_NONE;
 }

@@ -7,14 +7,18 @@
 
 #include "policies/slurm/state.h"
 
-/* Of a tree of up to 2^32 leaves, of which two for each level wait. */
-enum { GSIM_SLURM_BRANCHES = 64 };
+/* Of a tree of up to 2^32 leaves, of which one for each level waits. */
+enum { GSIM_SLURM_BRANCHES = 32 };
 
 /* Nodes on which jobs of that limit may start soon enough: branches of an outlook's tree that are
- * still to be seen. */
+ * still to be seen, at first the root. */
 struct gsim_slurm_walk {
     int64_t limit_ns;
-    uint32_t branch[GSIM_SLURM_BRANCHES], n;
+    struct gsim_slurm_branch {
+        int64_t from_ns;
+        uint32_t place;
+    } branch[GSIM_SLURM_BRANCHES];
+    uint32_t n;
 };
 
 /* Lists the ends of running jobs by node. false: no memory. */
