@@ -236,9 +236,11 @@ static bool plan_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsi
     int64_t to_ns = end_ns - end_ns % step_ns;
     if (to_ns < from_ns + step_ns)
         to_ns = from_ns + step_ns;
-    for (uint32_t i = 0; i < state->n_chosen; i++)
+    for (uint32_t i = 0; i < state->n_chosen; i++) {
+        state->has_taken |= state->node[state->chosen[i]].free.gpus > 0;
         if (!gsim_slurm_nodes_plan(state, ctx, state->chosen[i], from_ns, to_ns, GSIM_SLURM_NONE))
             return false;
+    }
     return true;
 }
 
@@ -329,6 +331,7 @@ static bool start(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct g
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
     if (!gsim_slurm_place(state, ctx, plan, entry->slot))
         return false;
+    state->has_taken = true;
     /* with shards another job of the GPU may no longer be the last to end there */
     if (job->share_ppm == 0)
         gsim_slurm_outlook_start(state, ctx, entry->slot);
@@ -400,21 +403,50 @@ static bool could_start(struct gsim_slurm_state *state, const struct gsim_ctx *c
     return false;
 }
 
+/* Entries of the order up to which a pass goes on: of those from begin to last, the ones from end
+ * on cannot start, nor could those before them. */
+struct ahead {
+    uint32_t begin, end, last;
+};
+
 /* Whether a job from there on in the order may start: the plans of a pass are for nothing else. In
- * a pass jobs start and are planned, so that a job without room now gets none; end is behind the
- * last with room. With shards, a job that starts opens its GPU to others. */
+ * a pass jobs start and are planned, so that a job without room now gets none. As many are looked
+ * at together as may be tested yet, since a pass hardly comes to those behind. With shards, a job
+ * that starts opens its GPU to others. */
 static bool may_start_one(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, uint32_t from,
-                          uint32_t *end) {
-    while (!state->has_shards && *end > from && !could_start(state, ctx, &state->order[*end - 1]))
-        --*end;
-    return *end > from;
+                          uint32_t n_tests, struct ahead *ahead) {
+    if (state->has_shards)
+        return from < state->n_order;
+    if (!state->has_taken && ahead->end > from)
+        return true;
+    state->has_taken = false;
+    for (;;) {
+        uint32_t begin = ahead->begin > from ? ahead->begin : from;
+        while (ahead->end > begin && !could_start(state, ctx, &state->order[ahead->end - 1]))
+            ahead->end--;
+        if (ahead->end > begin || ahead->last == state->n_order)
+            return ahead->end > begin;
+        ahead->begin = ahead->last;
+        ahead->last +=
+            state->n_order - ahead->last < n_tests ? state->n_order - ahead->last : n_tests;
+        ahead->end = ahead->last;
+    }
+}
+
+/* How many jobs the pass may look at yet; 0: none. */
+static uint32_t tests_left(const struct gsim_slurm_state *state, int64_t n_tests) {
+    int64_t most = state->conf.bf_tests;
+    if (most == 0 || most - n_tests > state->n_order)
+        return state->n_order;
+    return most > n_tests ? (uint32_t)(most - n_tests) : 0;
 }
 
 void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
                               struct gsim_plan *plan) {
     const struct gsim_slurm *conf = &state->conf;
     int64_t n_tests = 0, n_starts = 0;
-    uint32_t kept = 0, i = 0, end = state->n_order;
+    uint32_t kept = 0, i = 0, n_left;
+    struct ahead ahead = {0, 0, 0};
     state->has_changed = false;
     state->backfilled_ns = ctx->view->now_ns;
     memset(state->user_tests, 0, state->n_users * sizeof *state->user_tests);
@@ -425,9 +457,9 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
     gsim_slurm_nodes_look(state, ctx);
     if (!gsim_slurm_outlook_open(state, ctx))
         gsim_common_no_memory(ctx);
-    for (; may_start_one(state, ctx, i, &end) &&
+    for (; (n_left = tests_left(state, n_tests)) > 0 &&
+           may_start_one(state, ctx, i, n_left, &ahead) &&
            (state->has_shards || ctx->view->cluster.n_idle_gpus > 0) && ctx->status == GSIM_OK &&
-           (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
            (conf->bf_starts == 0 || n_starts < conf->bf_starts);
          i++) {
         const struct gsim_slurm_entry *entry = &state->order[i];

@@ -158,10 +158,7 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
 static void rank(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                  struct gsim_slurm_entry *entry) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
-    uint32_t p = entry->first_choice == GSIM_SLURM_NONE
-                     ? job->way.partition
-                     : state->choice[entry->first_choice].way.partition;
-    const struct gsim_slurm_partition *partition = &state->conf.partition[p];
+    const struct gsim_slurm_partition *partition = &state->conf.partition[entry->partition];
     int64_t level =
         state->qos_level && job->qos != GSIM_SLURM_NONE ? state->qos_level[job->qos] : 0;
     entry->key =
@@ -214,6 +211,7 @@ static bool reserve_ranks(struct gsim_slurm_state *state, struct gsim_arena *are
 void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
                             uint32_t nth, uint32_t first_choice) {
     struct gsim_slurm_entry own = {.slot = slot, .first_choice = first_choice, .nth = nth};
+    own.partition = gsim_slurm_job(ctx, slot)->way.partition;
     if (!reserve_ranks(state, ctx->arena)) {
         gsim_common_no_memory(ctx);
         return;
@@ -231,6 +229,7 @@ void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx
             (state->n_order - low) * sizeof *state->order);
     state->order[low] = own;
     state->n_order++;
+    state->waiting_in[own.partition]++;
 }
 
 void gsim_slurm_ranking_drop(struct gsim_slurm_state *state, uint32_t kept, uint32_t end) {

@@ -54,6 +54,7 @@ struct gsim_slurm_entry {
     gsim_slot slot;
     uint32_t first_choice; /* GSIM_SLURM_NONE: the job has one way */
     uint32_t nth; /* of the job's partitions, as it names them */
+    uint32_t partition;
     int64_t key; /* tier and priority as of the last ranking; the least comes first */
 };
 
@@ -244,7 +245,9 @@ struct gsim_slurm_state {
     uint32_t n_outlooks; /* met so far */
     uint32_t n_leaves; /* the nodes, up to a power of two */
     bool *is_blocked; /* by partition, in a pass */
-    uint32_t n_blocked;
+    uint32_t *waiting_in; /* by partition: entries of the order */
+    uint32_t n_open; /* partitions in which jobs wait, and are not held up in this pass */
+    bool has_taken; /* free GPUs: a job has started or was planned since jobs were tried on them */
     uint32_t *user_tests, *part_tests; /* in a backfill pass */
     int64_t origin_s; /* the date of the trace's time 0 */
     struct gsim_slurm_victim *victim;

@@ -93,6 +93,7 @@ static uint32_t new_choice(struct gsim_slurm_state *state, struct gsim_ctx *ctx)
 }
 
 void gsim_slurm_ways_leave(struct gsim_slurm_state *state, const struct gsim_slurm_entry *entry) {
+    state->waiting_in[entry->partition]--;
     for (uint32_t at = entry->first_choice, next; at != GSIM_SLURM_NONE; at = next) {
         next = state->choice[at].next;
         state->choice[at].next = state->first_idle_choice;
