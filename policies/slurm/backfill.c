@@ -360,12 +360,15 @@ static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
     return false;
 }
 
+/* Whether the entry is a task of an array of which the pass looks at no more. */
+static bool is_passed_over(const struct gsim_slurm_state *state,
+                           const struct gsim_slurm_entry *entry) {
+    return entry->array != GSIM_SLURM_NONE && state->array_is_done[entry->array] & bit_of(entry);
+}
+
 static bool is_tried(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                      const struct gsim_slurm_entry *entry) {
-    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
-    if (job->array != GSIM_SLURM_NONE && state->array_is_done[job->array] & bit_of(entry))
-        return false;
-    gsim_slurm_ways_load(state, job, entry->first_choice);
+    gsim_slurm_ways_load(state, gsim_slurm_job(ctx, entry->slot), entry->first_choice);
     return gsim_slurm_limits_let_array(state, ctx, entry->slot) &&
            gsim_slurm_limits_let(state, ctx, entry->slot, GSIM_SLURM_LIMITS_OF_JOBS) &&
            !has_had_enough(state, ctx, entry->slot);
@@ -388,7 +391,7 @@ static bool could_start(struct gsim_slurm_state *state, const struct gsim_ctx *c
                         const struct gsim_slurm_entry *entry) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
     uint32_t choice = entry->first_choice;
-    if (job->running_at != GSIM_SLURM_NONE)
+    if (entry->part > state->most_free[entry->partition] || job->running_at != GSIM_SLURM_NONE)
         return false;
     do {
         gsim_slurm_ways_load(state, job, choice);
@@ -420,6 +423,8 @@ static bool may_start_one(struct gsim_slurm_state *state, const struct gsim_ctx 
     if (!state->has_taken && ahead->end > from)
         return true;
     state->has_taken = false;
+    for (uint32_t p = 0; p < state->conf.n_partitions; p++)
+        state->most_free[p] = state->waiting_in[p] > 0 ? gsim_slurm_nodes_most_free(state, p) : 0;
     for (;;) {
         uint32_t begin = ahead->begin > from ? ahead->begin : from;
         while (ahead->end > begin && !could_start(state, ctx, &state->order[ahead->end - 1]))
@@ -463,8 +468,10 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
            (conf->bf_starts == 0 || n_starts < conf->bf_starts);
          i++) {
         const struct gsim_slurm_entry *entry = &state->order[i];
-        bool has_started = gsim_slurm_job(ctx, entry->slot)->running_at != GSIM_SLURM_NONE;
-        bool is_looked_at = !has_started && is_tried(state, ctx, entry);
+        bool is_over = is_passed_over(state, entry);
+        bool has_started =
+            !is_over && gsim_slurm_job(ctx, entry->slot)->running_at != GSIM_SLURM_NONE;
+        bool is_looked_at = !is_over && !has_started && is_tried(state, ctx, entry);
         bool starts = is_looked_at && try_job(state, ctx, plan, entry);
         n_tests += is_looked_at;
         n_starts += starts;

@@ -368,6 +368,15 @@ bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct 
     return false;
 }
 
+uint32_t gsim_slurm_nodes_most_free(const struct gsim_slurm_state *state, uint32_t set) {
+    const uint64_t *has = &state->set[(size_t)set * state->set_words];
+    for (uint32_t n = state->widest_node; n > 0; n--)
+        for (uint32_t w = 0; w < state->set_words; w++)
+            if (has[w] & with_free(state, n)[w])
+                return n;
+    return 0;
+}
+
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                  gsim_slot slot, uint32_t node, int64_t from_ns,
                                  const struct gsim_slurm_room *freed) {
@@ -590,11 +599,6 @@ bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, const struct gsi
         return choose_evenly(state, job->way.n_nodes, gpus, &offer);
     return job->way.is_spread ? choose_spread(state, gpus, &offer)
                               : choose_whole(state, job->way.widest, gpus, &offer);
-}
-
-bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
-                             uint32_t gpus, const uint32_t *usable) {
-    return gsim_slurm_nodes_choose_of(state, job, gpus, usable, NULL, state->n_nodes);
 }
 
 /* What the job could have of each node if all were empty; returns the sum. */

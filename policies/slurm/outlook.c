@@ -222,12 +222,11 @@ uint32_t gsim_slurm_outlook_next(const struct gsim_slurm_state *state,
 
 /* --- jobs that ask for as much ---------------------------------------------------------------- */
 
-/* What the job takes of each node, or at least of each of several; 0: all of a node's GPUs. */
-static uint32_t part_of(const struct gsim_slurm_state *state, const struct gsim_slurm_way *way,
-                        uint32_t gpus) {
+uint32_t gsim_slurm_outlook_part(const struct gsim_slurm_state *state,
+                                 const struct gsim_slurm_way *way, uint32_t gpus) {
     if (way->n_nodes > 0)
         return gpus / way->n_nodes;
-    uint32_t whole = state->has_one_width ? state->widest_node : 0;
+    uint32_t whole = state->has_one_width ? state->widest_node : GSIM_SLURM_NONE;
     return gpus > way->widest ? whole : gpus;
 }
 
@@ -242,7 +241,7 @@ static bool is_of(const struct gsim_slurm_outlook *outlook, const struct gsim_sl
 struct gsim_slurm_outlook *gsim_slurm_outlook_of(struct gsim_slurm_state *state,
                                                  const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t part = part_of(state, &job->way, ctx->view->jobs.gpus[slot]), i = 0;
+    uint32_t part = gsim_slurm_outlook_part(state, &job->way, ctx->view->jobs.gpus[slot]), i = 0;
     while (i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS &&
            !is_of(&state->outlook[i], job, part))
         i++;
@@ -302,8 +301,9 @@ int64_t gsim_slurm_outlook_look(struct gsim_slurm_state *state, const struct gsi
     struct gsim_slurm_times found;
     int64_t *room_ns = &outlook->room_ns[node], limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns;
     if (*room_ns == not_known)
-        *room_ns = room_from(state, ctx, slot, node,
-                             outlook->part > 0 ? outlook->part : state->node[node].n_gpus);
+        *room_ns =
+            room_from(state, ctx, slot, node,
+                      outlook->part == GSIM_SLURM_NONE ? state->node[node].n_gpus : outlook->part);
     int64_t now_ns = ctx->view->now_ns, from_ns = *room_ns > now_ns ? *room_ns : now_ns;
     int64_t when_ns = find_gap(state, ctx, node, from_ns, limit_ns, &found);
     set_times(state, outlook, node, &found);

@@ -31,6 +31,10 @@ void gsim_slurm_outlook_forget(struct gsim_slurm_state *state, const struct gsim
 uint32_t gsim_slurm_outlook_free_at(const struct gsim_slurm_state *state,
                                     const struct gsim_ctx *ctx, const struct gsim_slurm_job *job,
                                     uint32_t node, int64_t at_ns);
+/* What the job takes of each node, or at least of each of several; GSIM_SLURM_NONE: all
+ * of a node's GPUs. */
+uint32_t gsim_slurm_outlook_part(const struct gsim_slurm_state *state,
+                                 const struct gsim_slurm_way *way, uint32_t gpus);
 /* The outlook of jobs that ask for as much of a node as this one does. */
 struct gsim_slurm_outlook *gsim_slurm_outlook_of(struct gsim_slurm_state *state,
                                                  const struct gsim_ctx *ctx, gsim_slot slot);

@@ -108,7 +108,7 @@ enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct 
 /* --- factors ---------------------------------------------------------------------------------- */
 
 static int64_t part(int64_t weight, int64_t of, int64_t all) {
-    if (all <= 0 || of <= 0)
+    if (weight == 0 || all <= 0 || of <= 0)
         return 0;
     return gsim_muldiv_floor(weight << POINT, of < all ? of : all, all);
 }
@@ -209,9 +209,11 @@ static bool reserve_ranks(struct gsim_slurm_state *state, struct gsim_arena *are
 }
 
 void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
-                            uint32_t nth, uint32_t first_choice) {
-    struct gsim_slurm_entry own = {.slot = slot, .first_choice = first_choice, .nth = nth};
+                            uint32_t nth, uint32_t part, uint32_t first_choice) {
+    struct gsim_slurm_entry own = {
+        .slot = slot, .first_choice = first_choice, .nth = nth, .part = part};
     own.partition = gsim_slurm_job(ctx, slot)->way.partition;
+    own.array = gsim_slurm_job(ctx, slot)->array;
     if (!reserve_ranks(state, ctx->arena)) {
         gsim_common_no_memory(ctx);
         return;

@@ -137,6 +137,7 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     uint32_t n_partitions = state->conf.n_partitions;
     state->is_blocked = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->is_blocked);
     state->waiting_in = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->waiting_in);
+    state->most_free = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->most_free);
     state->part_tests = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->part_tests);
     state->user_tests = gsim_arena_array(ctx->arena, state->n_users, sizeof *state->user_tests);
     state->n_arrays = ctx->view->trace->names[GSIM_COL_ARRAY].n;
@@ -146,8 +147,8 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
         gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_plans);
     state->array_is_done =
         gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_is_done);
-    return state->is_blocked && state->waiting_in && state->part_tests && state->user_tests &&
-           state->array_running && state->array_plans && state->array_is_done;
+    return state->is_blocked && state->waiting_in && state->most_free && state->part_tests &&
+           state->user_tests && state->array_running && state->array_plans && state->array_is_done;
 }
 
 static enum gsim_status open_slurm(struct gsim_ctx *ctx) {

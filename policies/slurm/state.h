@@ -54,7 +54,8 @@ struct gsim_slurm_entry {
     gsim_slot slot;
     uint32_t first_choice; /* GSIM_SLURM_NONE: the job has one way */
     uint32_t nth; /* of the job's partitions, as it names them */
-    uint32_t partition;
+    uint32_t partition, part; /* part: some node needs as many free GPUs */
+    uint32_t array; /* of the job */
     int64_t key; /* tier and priority as of the last ranking; the least comes first */
 };
 
@@ -159,7 +160,7 @@ struct gsim_slurm_times {
 
 /* Jobs that ask for as much of a node. */
 struct gsim_slurm_outlook {
-    uint32_t set, part, share_ppm; /* part: GPUs of a node, 0: all of them */
+    uint32_t set, part, share_ppm; /* part: GPUs of a node, GSIM_SLURM_NONE: all of them */
     struct gsim_host each;
     /* by node, behind n_leaves; before these the branches of a tree, each of its two, 2i and 2i + 1
      */
@@ -246,6 +247,7 @@ struct gsim_slurm_state {
     uint32_t n_leaves; /* the nodes, up to a power of two */
     bool *is_blocked; /* by partition, in a pass */
     uint32_t *waiting_in; /* by partition: entries of the order */
+    uint32_t *most_free; /* by partition: the most free GPUs of a node, when they were tried last */
     uint32_t n_open; /* partitions in which jobs wait, and are not held up in this pass */
     bool has_taken; /* free GPUs: a job has started or was planned since jobs were tried on them */
     uint32_t *user_tests, *part_tests; /* in a backfill pass */
