@@ -33,6 +33,7 @@ struct gsim_slurm_job {
     uint32_t qos, assoc; /* GSIM_SLURM_NONE: no QOS */
     uint32_t running_at; /* position in the list of running jobs; GSIM_SLURM_NONE: none */
     int64_t eligible_ns;
+    int64_t lasting; /* factors of its priority that do not change, see ranking.c */
     int64_t end_ns; /* while the job runs: the latest time at which it ends */
     int64_t wants[GSIM_SLURM_FIRST_TYPE]; /* by TRES */
     /* CPUs and memory beside each of its GPUs; 0: not asked for, or not counted */
