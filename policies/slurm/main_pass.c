@@ -19,7 +19,8 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
         gsim_slurm_ways_load(state, job, choice);
         for (uint32_t node = 0; node < state->n_nodes; node++)
             state->usable[node] =
-                gsim_slurm_nodes_has(state, job->way.set, node) && !state->node[node].is_closed
+                gsim_slurm_nodes_has(state, job->way.set, node) &&
+                        !gsim_slurm_nodes_is_closed(state, node)
                     ? gsim_slurm_nodes_fit_at(state, ctx, job, node, &state->node[node].free,
                                               ctx->view->now_ns)
                     : 0;
@@ -34,9 +35,7 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
 static void block(struct gsim_slurm_state *state, uint32_t partition) {
     state->n_open -= !state->is_blocked[partition];
     state->is_blocked[partition] = true;
-    state->has_closed = true;
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->node[node].is_closed |= gsim_slurm_nodes_has(state, partition, node);
+    gsim_slurm_nodes_close(state, partition);
 }
 
 static bool fits_somewhere(struct gsim_slurm_state *state, struct gsim_ctx *ctx,

@@ -316,12 +316,6 @@ static void count_free(struct gsim_slurm_state *state, const struct gsim_ctx *ct
     state->seen_idle[node] = cluster->idle_gpus[(size_t)node * cluster->node_words];
 }
 
-static void open_nodes(struct gsim_slurm_state *state) {
-    for (uint32_t node = 0; state->has_closed && node < state->n_nodes; node++)
-        state->node[node].is_closed = false;
-    state->has_closed = false;
-}
-
 /* Nodes of 64 GPUs and more, of which a word does not tell all, are counted each time. */
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
@@ -335,7 +329,7 @@ void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx
             count_free(state, ctx, node);
     state->n_seen_turns = n_turns;
     state->has_looked = true;
-    open_nodes(state);
+    memset(state->closed, 0, state->set_words * sizeof *state->closed);
 }
 
 /* Whether the free GPUs of nodes alone decide which one the job gets now. */
@@ -347,8 +341,13 @@ bool gsim_slurm_nodes_are_plain(const struct gsim_slurm_state *state, const stru
         job->share_ppm == 0 && way->each.cpus_milli == 0 && way->each.mem_bytes == 0;
     bool goes_to_one =
         !way->is_spread && way->n_nodes <= 1 && ctx->view->jobs.gpus[slot] <= way->widest;
-    return asks_for_gpus_alone && goes_to_one && state->has_one_weight && !state->has_closed &&
-           state->n_windows == 0 && gsim_job_memory(ctx->view, slot) <= state->least_hbm_bytes;
+    return asks_for_gpus_alone && goes_to_one && state->has_one_weight && state->n_windows == 0 &&
+           gsim_job_memory(ctx->view, slot) <= state->least_hbm_bytes;
+}
+
+void gsim_slurm_nodes_close(struct gsim_slurm_state *state, uint32_t set) {
+    for (uint32_t w = 0; w < state->set_words; w++)
+        state->closed[w] |= state->set[(size_t)set * state->set_words + w];
 }
 
 bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
@@ -357,7 +356,7 @@ bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct 
     state->n_chosen = 0;
     for (uint32_t n = gpus; n <= state->widest_node; n++)
         for (uint32_t w = 0; w < state->set_words; w++) {
-            uint64_t both = set[w] & with_free(state, n)[w];
+            uint64_t both = set[w] & with_free(state, n)[w] & ~state->closed[w];
             if (both == 0)
                 continue;
             state->chosen[0] = w * 64 + (uint32_t)__builtin_ctzll(both);
@@ -386,7 +385,8 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
     if (freed)
         gsim_slurm_nodes_join(&room, &freed[node]);
     uint32_t n = gsim_slurm_nodes_fit_at(state, ctx, job, node, &room, from_ns);
-    if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->way.set, node) ||
+    if (n == 0 || gsim_slurm_nodes_is_closed(state, node) ||
+        !gsim_slurm_nodes_has(state, job->way.set, node) ||
         gsim_job_memory(ctx->view, slot) > cluster->hbm_bytes[cluster->node_first_gpu[node]])
         return 0;
     return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, from_ns) == from_ns ? n : 0;
@@ -699,9 +699,11 @@ static bool allocate_free(struct gsim_slurm_state *state, struct gsim_arena *are
     size_t n = state->n_nodes, n_words = (state->widest_node + (size_t)1) * state->set_words;
     state->is_stale = gsim_arena_array(arena, n, sizeof *state->is_stale);
     state->has_overdue = gsim_arena_array(arena, n, sizeof *state->has_overdue);
+    state->closed = gsim_arena_array(arena, state->set_words, sizeof *state->closed);
     state->with_free = gsim_arena_array(arena, n_words, sizeof *state->with_free);
     state->seen_idle = gsim_arena_array(arena, n, sizeof *state->seen_idle);
-    return state->is_stale && state->has_overdue && state->with_free && state->seen_idle;
+    return state->closed && state->is_stale && state->has_overdue && state->with_free &&
+           state->seen_idle;
 }
 
 static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {

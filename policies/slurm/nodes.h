@@ -15,8 +15,13 @@ bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx
                             uint32_t listed, uint32_t n_choices, uint32_t *set);
 /* The place of a name among the types of limits, counted from 1; 0: it is none of them. */
 uint32_t gsim_slurm_nodes_type(const struct gsim_slurm *conf, const char *name);
-/* Counts free GPUs anew. */
+/* Counts free GPUs anew, and opens all nodes. */
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
+/* No job starts on the nodes of the set until free GPUs are counted anew. */
+void gsim_slurm_nodes_close(struct gsim_slurm_state *state, uint32_t set);
+static inline bool gsim_slurm_nodes_is_closed(const struct gsim_slurm_state *state, uint32_t node) {
+    return state->closed[node / 64] >> (node % 64) & 1;
+}
 /* Whether the free GPUs of nodes alone decide which node the job gets now. */
 bool gsim_slurm_nodes_are_plain(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                 gsim_slot slot);

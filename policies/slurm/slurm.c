@@ -201,8 +201,9 @@ static void measure(const struct gsim_slurm_state *state, const struct gsim_ctx 
     job->share_ppm = state->has_shards && share_ppm < GSIM_PPM ? share_ppm : 0;
     job->wants[GSIM_SLURM_JOBS] = 1;
     job->wants[GSIM_SLURM_GPUS] = job->share_ppm > 0 ? 0 : gpus;
-    job->wants[GSIM_SLURM_SHARDS] =
-        gsim_muldiv_ceil(job->share_ppm, gsim_slurm_shards_of_gpu(&state->conf), GSIM_PPM);
+    if (job->share_ppm > 0)
+        job->wants[GSIM_SLURM_SHARDS] =
+            gsim_muldiv_ceil(job->share_ppm, gsim_slurm_shards_of_gpu(&state->conf), GSIM_PPM);
     job->wants[GSIM_SLURM_CPUS] = cpus > 0 ? gsim_muldiv_ceil(cpus, 1, 1000) : 0;
     job->wants[GSIM_SLURM_MEM] = mem > 0 ? gsim_muldiv_ceil(mem, 1, mib) : 0;
     job->type = type < 0 ? 0

@@ -112,7 +112,6 @@ struct gsim_slurm_node_state {
     struct gsim_slurm_room free;
     uint32_t type; /* of its GPUs, among the types of limits, counted from 1; 0: none of them */
     int64_t weight;
-    bool is_closed; /* no job starts on it in the rest of this pass of the main scheduler */
 };
 
 /* A time in which a node is not to be used. */
@@ -229,7 +228,8 @@ struct gsim_slurm_state {
     uint64_t *with_free;
     uint64_t *seen_idle; /* by node: bits of its idle GPUs when they were counted last */
     uint64_t n_seen_turns; /* failures and repairs of nodes by then */
-    bool has_looked, has_closed; /* free GPUs were counted; a node may be closed */
+    bool has_looked; /* free GPUs were counted */
+    uint64_t *closed; /* a bit a node: no job starts there in the rest of a main pass */
     struct gsim_slurm_shape shape[GSIM_SLURM_SHAPES];
     uint32_t n_shapes; /* met so far */
     bool has_shards; /* some GPUs may be had in shards */
