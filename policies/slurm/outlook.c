@@ -263,10 +263,10 @@ struct gsim_slurm_outlook *gsim_slurm_outlook_of(struct gsim_slurm_state *state,
 }
 
 /* Goes through the gaps between the node's plans, from the time on from which running jobs leave
- * room, to the first that is long enough for the limit, and tells its beginning and what is known
- * then: the first gap and the longest of those that were passed over, or, if none was, the gap
- * itself, and what comes behind it. A job that would end as a plan begins does not start now, see
- * gsim_slurm_nodes_clear. */
+ * room, to the first that is long enough for the limit, and tells when it begins. Found are the
+ * first gap, the longest of those that were passed over, and the one behind them; if none was, the
+ * gap itself, and the end of the plan behind it. A job that would end as a plan begins does not
+ * start now, see gsim_slurm_nodes_clear. */
 static int64_t find_gap(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                         uint32_t node, int64_t at_ns, int64_t limit_ns,
                         struct gsim_slurm_times *found) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a backfill pass knows of the future: which room running jobs free on each node, and when, and
- * of jobs that ask for as much on a node, since when they find none there. In a pass jobs start and
- * are planned, so that these times only grow: one that was true stays a bound. */
+/* What a backfill pass knows of the future: which room running jobs free on each node, and when,
+ * and of jobs that ask for as much of a node, before which times none starts there. In a pass jobs
+ * start and are planned, so that these times only grow: one that was true stays a bound. */
 #ifndef GSIM_POLICIES_SLURM_OUTLOOK_H
 #define GSIM_POLICIES_SLURM_OUTLOOK_H
 
