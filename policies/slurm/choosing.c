@@ -12,9 +12,21 @@ static bool is_chosen(const struct gsim_slurm_state *state, uint32_t node) {
     return false;
 }
 
-static bool is_better(const struct gsim_slurm_state *state, const uint32_t *usable, uint32_t node,
-                      uint32_t other, bool is_whole) {
+/* Nodes of which one is chosen, and what the job could have of each. */
+struct offer {
+    const uint32_t *usable; /* by node */
+    const uint32_t *among; /* NULL: all nodes */
+    uint32_t n;
+};
+
+static uint32_t nth_of(const struct offer *offer, uint32_t i) {
+    return offer->among ? offer->among[i] : i;
+}
+
+static bool is_better(const struct gsim_slurm_state *state, const struct offer *offer,
+                      uint32_t node, uint32_t other, bool is_whole) {
     const struct gsim_slurm_node_state *a = &state->node[node], *b = &state->node[other];
+    const uint32_t *usable = offer->usable;
     return is_whole && a->n_gpus != b->n_gpus ? a->n_gpus > b->n_gpus
            : a->weight != b->weight           ? a->weight < b->weight
            : usable[node] != usable[other]    ? usable[node] < usable[other]
@@ -23,22 +35,22 @@ static bool is_better(const struct gsim_slurm_state *state, const uint32_t *usab
 
 /* The best node with that number of usable GPUs; whole: with all of its GPUs usable, the widest
  * that the job fills. */
-static uint32_t best(const struct gsim_slurm_state *state, const uint32_t *usable, uint32_t gpus,
+static uint32_t best(const struct gsim_slurm_state *state, const struct offer *offer, uint32_t gpus,
                      bool is_whole) {
     uint32_t found = GSIM_SLURM_NONE;
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        uint32_t all = state->node[node].n_gpus;
-        bool fits = is_whole ? usable[node] == all && all <= gpus : usable[node] >= gpus;
+    for (uint32_t i = 0; i < offer->n; i++) {
+        uint32_t node = nth_of(offer, i), n = offer->usable[node], all = state->node[node].n_gpus;
+        bool fits = is_whole ? n == all && all <= gpus : n >= gpus;
         if (fits && !is_chosen(state, node) &&
-            (found == GSIM_SLURM_NONE || is_better(state, usable, node, found, is_whole)))
+            (found == GSIM_SLURM_NONE || is_better(state, offer, node, found, is_whole)))
             found = node;
     }
     return found;
 }
 
-static bool choose(struct gsim_slurm_state *state, const uint32_t *usable, uint32_t gpus,
+static bool choose(struct gsim_slurm_state *state, const struct offer *offer, uint32_t gpus,
                    bool is_whole) {
-    uint32_t node = best(state, usable, gpus, is_whole);
+    uint32_t node = best(state, offer, gpus, is_whole);
     if (node == GSIM_SLURM_NONE)
         return false;
     state->chosen[state->n_chosen] = node;
@@ -46,44 +58,35 @@ static bool choose(struct gsim_slurm_state *state, const uint32_t *usable, uint3
     return true;
 }
 
-bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, uint32_t gpus,
-                                const uint32_t *usable, const uint32_t *among, uint32_t n) {
-    uint32_t found = GSIM_SLURM_NONE;
-    for (uint32_t i = 0; i < n; i++)
-        if (usable[among[i]] >= gpus &&
-            (found == GSIM_SLURM_NONE || is_better(state, usable, among[i], found, false)))
-            found = among[i];
-    state->n_chosen = found != GSIM_SLURM_NONE;
-    state->chosen[0] = found;
-    state->chosen_gpus[0] = gpus;
-    return found != GSIM_SLURM_NONE;
-}
-
 static bool choose_whole(struct gsim_slurm_state *state, uint32_t widest, uint32_t gpus,
-                         const uint32_t *usable) {
+                         const struct offer *offer) {
     uint32_t left = gpus;
     state->n_chosen = 0;
     while (left > widest || (left == widest && state->n_chosen > 0)) {
-        if (!choose(state, usable, left, true))
+        if (!choose(state, offer, left, true))
             return false;
         left -= state->chosen_gpus[state->n_chosen - 1];
     }
-    return left == 0 || choose(state, usable, left, false);
+    return left == 0 || choose(state, offer, left, false);
 }
 
 /* Takes all usable GPUs of the nodes that have most of them. */
-static bool choose_spread(struct gsim_slurm_state *state, uint32_t gpus, const uint32_t *usable) {
+static bool choose_spread(struct gsim_slurm_state *state, uint32_t gpus,
+                          const struct offer *offer) {
     state->n_chosen = 0;
     for (uint32_t left = gpus; left > 0;) {
-        uint32_t most = GSIM_SLURM_NONE;
-        for (uint32_t node = 0; node < state->n_nodes; node++)
-            if (usable[node] > (most == GSIM_SLURM_NONE ? 0 : usable[most]) &&
-                !is_chosen(state, node))
-                most = node;
-        if (most == GSIM_SLURM_NONE)
+        uint32_t found = GSIM_SLURM_NONE, most = 0;
+        for (uint32_t i = 0; i < offer->n; i++) {
+            uint32_t node = nth_of(offer, i), n = offer->usable[node];
+            if (n > 0 && (n > most || (n == most && node < found)) && !is_chosen(state, node)) {
+                found = node;
+                most = n;
+            }
+        }
+        if (found == GSIM_SLURM_NONE)
             return false;
-        uint32_t n = usable[most] < left ? usable[most] : left;
-        state->chosen[state->n_chosen] = most;
+        uint32_t n = most < left ? most : left;
+        state->chosen[state->n_chosen] = found;
         state->chosen_gpus[state->n_chosen++] = n;
         left -= n;
     }
@@ -92,20 +95,22 @@ static bool choose_spread(struct gsim_slurm_state *state, uint32_t gpus, const u
 
 /* As many nodes as the job asked for, evenly. */
 static bool choose_evenly(struct gsim_slurm_state *state, uint32_t n_nodes, uint32_t gpus,
-                          const uint32_t *usable) {
+                          const struct offer *offer) {
     state->n_chosen = 0;
     for (uint32_t i = 0; i < n_nodes; i++)
-        if (!choose(state, usable, gpus / n_nodes + (i < gpus % n_nodes), false))
+        if (!choose(state, offer, gpus / n_nodes + (i < gpus % n_nodes), false))
             return false;
     return true;
 }
 
-bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
-                             uint32_t gpus, const uint32_t *usable) {
+bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                                uint32_t gpus, const uint32_t *usable, const uint32_t *among,
+                                uint32_t n) {
+    const struct offer offer = {usable, among, n};
     if (job->way.n_nodes > 0)
-        return choose_evenly(state, job->way.n_nodes, gpus, usable);
-    return job->way.is_spread ? choose_spread(state, gpus, usable)
-                              : choose_whole(state, job->way.widest, gpus, usable);
+        return choose_evenly(state, job->way.n_nodes, gpus, &offer);
+    return job->way.is_spread ? choose_spread(state, gpus, &offer)
+                              : choose_whole(state, job->way.widest, gpus, &offer);
 }
 
 /* What the job could have of each node if all were empty; returns the sum. */
@@ -129,7 +134,9 @@ static uint64_t look_at_empty(struct gsim_slurm_state *state, const struct gsim_
 static bool could_hold(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                        struct gsim_slurm_job *job, uint32_t gpus) {
     return look_at_empty(state, ctx, job) >= gpus &&
-           (job->way.n_nodes == 0 || choose_evenly(state, job->way.n_nodes, gpus, state->usable));
+           (job->way.n_nodes == 0 ||
+            choose_evenly(state, job->way.n_nodes, gpus,
+                          &(struct offer){state->usable, NULL, state->n_nodes}));
 }
 
 /* Memory that no nodes of the set have together holds no job back, as a limit that it exceeds
@@ -141,8 +148,9 @@ static bool find_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ct
         job->way.each = (struct gsim_host){0};
         (void)look_at_empty(state, ctx, job);
     }
-    job->way.is_spread =
-        gpus > job->way.widest && !choose_whole(state, job->way.widest, gpus, state->usable);
+    job->way.is_spread = gpus > job->way.widest &&
+                         !choose_whole(state, job->way.widest, gpus,
+                                       &(struct offer){state->usable, NULL, state->n_nodes});
     return fits;
 }
 

@@ -8,8 +8,6 @@
 #include "policies/slurm/ranking.h"
 #include "policies/slurm/ways.h"
 
-#include <string.h>
-
 /* Whether the job would fit if there were no reservations. */
 static bool fits_but_for_reservations(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                       const struct gsim_slurm_entry *entry) {
@@ -21,7 +19,8 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
         gsim_slurm_ways_load(state, job, choice);
         for (uint32_t node = 0; node < state->n_nodes; node++)
             state->usable[node] =
-                gsim_slurm_nodes_has(state, job->way.set, node) && !state->node[node].is_closed
+                gsim_slurm_nodes_has(state, job->way.set, node) &&
+                        !gsim_slurm_nodes_is_closed(state, node)
                     ? gsim_slurm_nodes_fit_at(state, ctx, job, node, &state->node[node].free,
                                               ctx->view->now_ns)
                     : 0;
@@ -34,11 +33,9 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
 
 /* No later job of the partition starts in this pass, and none on a node of the partition. */
 static void block(struct gsim_slurm_state *state, uint32_t partition) {
-    state->n_blocked += !state->is_blocked[partition];
+    state->n_open -= !state->is_blocked[partition];
     state->is_blocked[partition] = true;
-    state->has_closed = true;
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->node[node].is_closed |= gsim_slurm_nodes_has(state, partition, node);
+    gsim_slurm_nodes_close(state, partition);
 }
 
 static bool fits_somewhere(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
@@ -63,7 +60,7 @@ static bool try_now(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
     gsim_slurm_ways_load(state, job, entry->first_choice);
     uint32_t partition = job->way.partition;
-    if (state->is_blocked[partition] || !gsim_slurm_limits_let_array(state, ctx, entry->slot))
+    if (!gsim_slurm_limits_let_array(state, ctx, entry->slot))
         return false;
     if (!gsim_slurm_limits_let(state, ctx, entry->slot, GSIM_SLURM_ALL_LIMITS)) {
         if (state->conf.stops_at_limits)
@@ -80,22 +77,33 @@ static bool try_now(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
 /* Whether the entry is done: its job starts, or has started by another one. */
 static bool is_done(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                     const struct gsim_slurm_entry *entry) {
-    if (gsim_slurm_job(ctx, entry->slot)->running_at == GSIM_SLURM_NONE &&
-        !try_now(state, ctx, plan, entry))
+    uint32_t partition = entry->partition;
+    if (state->is_blocked[partition] ||
+        (gsim_slurm_job(ctx, entry->slot)->running_at == GSIM_SLURM_NONE &&
+         !try_now(state, ctx, plan, entry)))
         return false;
     gsim_slurm_ways_leave(state, entry);
+    state->n_open -= state->waiting_in[partition] == 0;
     return true;
+}
+
+/* Partitions in which jobs wait; the pass is over when none of them is open any more. */
+static void open_partitions(struct gsim_slurm_state *state) {
+    state->n_open = 0;
+    for (uint32_t p = 0; p < state->conf.n_partitions; p++) {
+        state->is_blocked[p] = false;
+        state->n_open += state->waiting_in[p] > 0;
+    }
 }
 
 void gsim_slurm_main_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
     bool preempts = state->conf.preempts_by_qos || state->conf.preempts_by_tier;
     uint32_t kept = 0, i = 0;
-    memset(state->is_blocked, 0, state->conf.n_partitions * sizeof *state->is_blocked);
-    state->n_blocked = 0;
+    open_partitions(state);
     gsim_slurm_nodes_drop_plans(state, ctx); /* plans of backfill do not bind this scheduler */
     gsim_slurm_nodes_look(state, ctx);
-    for (; i < state->n_order && state->n_blocked < state->conf.n_partitions &&
+    for (; i < state->n_order && state->n_open > 0 &&
            (preempts || state->has_shards || ctx->view->cluster.n_idle_gpus > 0);
          i++)
         if (!is_done(state, ctx, plan, &state->order[i]))

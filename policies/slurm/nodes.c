@@ -181,15 +181,6 @@ int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struc
     return at_ns;
 }
 
-int64_t gsim_slurm_nodes_unplanned(const struct gsim_slurm_state *state, uint32_t node,
-                                   int64_t from_ns) {
-    for (uint32_t w = state->first_window[node];
-         w != GSIM_SLURM_NONE && state->window[w].from_ns <= from_ns; w = state->window[w].next)
-        if (is_plan(state, w) && from_ns < state->window[w].to_ns)
-            from_ns = state->window[w].to_ns;
-    return from_ns;
-}
-
 int64_t gsim_slurm_nodes_next(const struct gsim_slurm_state *state, int64_t now_ns) {
     int64_t next_ns = GSIM_NEVER;
     for (uint32_t i = 0; i < state->conf.n_reservations; i++) {
@@ -303,6 +294,7 @@ static void set_free(struct gsim_slurm_state *state, uint32_t node, uint32_t gpu
     uint64_t bit = UINT64_C(1) << (node % 64);
     if (free->gpus <= state->widest_node)
         with_free(state, free->gpus)[node / 64] &= ~bit;
+    state->is_stale[node] |= free->gpus != gpus;
     free->gpus = gpus;
     if (gpus <= state->widest_node)
         with_free(state, gpus)[node / 64] |= bit;
@@ -315,6 +307,7 @@ static const uint64_t not_seen = UINT64_MAX;
 static void change_free(struct gsim_slurm_state *state, uint32_t node, uint32_t gpus) {
     set_free(state, node, gpus);
     state->seen_idle[node] = not_seen;
+    state->is_stale[node] = true;
 }
 
 static void count_free(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, uint32_t node) {
@@ -323,24 +316,20 @@ static void count_free(struct gsim_slurm_state *state, const struct gsim_ctx *ct
     state->seen_idle[node] = cluster->idle_gpus[(size_t)node * cluster->node_words];
 }
 
-static void open_nodes(struct gsim_slurm_state *state) {
-    for (uint32_t node = 0; state->has_closed && node < state->n_nodes; node++)
-        state->node[node].is_closed = false;
-    state->has_closed = false;
-}
-
 /* Nodes of 64 GPUs and more, of which a word does not tell all, are counted each time. */
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     uint64_t n_turns = (uint64_t)cluster->n_failures + cluster->n_repairs;
     bool is_all =
         !state->has_looked || state->n_seen_turns != n_turns || cluster->widest_node >= 64;
+    if (state->n_seen_turns != n_turns)
+        memset(state->is_stale, true, state->n_nodes * sizeof *state->is_stale);
     for (uint32_t node = 0; node < state->n_nodes; node++)
         if (is_all || cluster->idle_gpus[node] != state->seen_idle[node])
             count_free(state, ctx, node);
     state->n_seen_turns = n_turns;
     state->has_looked = true;
-    open_nodes(state);
+    memset(state->closed, 0, state->set_words * sizeof *state->closed);
 }
 
 /* Whether the free GPUs of nodes alone decide which one the job gets now. */
@@ -352,8 +341,13 @@ bool gsim_slurm_nodes_are_plain(const struct gsim_slurm_state *state, const stru
         job->share_ppm == 0 && way->each.cpus_milli == 0 && way->each.mem_bytes == 0;
     bool goes_to_one =
         !way->is_spread && way->n_nodes <= 1 && ctx->view->jobs.gpus[slot] <= way->widest;
-    return asks_for_gpus_alone && goes_to_one && state->has_one_weight && !state->has_closed &&
-           state->n_windows == 0 && gsim_job_memory(ctx->view, slot) <= state->least_hbm_bytes;
+    return asks_for_gpus_alone && goes_to_one && state->has_one_weight && state->n_windows == 0 &&
+           gsim_job_memory(ctx->view, slot) <= state->least_hbm_bytes;
+}
+
+void gsim_slurm_nodes_close(struct gsim_slurm_state *state, uint32_t set) {
+    for (uint32_t w = 0; w < state->set_words; w++)
+        state->closed[w] |= state->set[(size_t)set * state->set_words + w];
 }
 
 bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
@@ -362,7 +356,7 @@ bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct 
     state->n_chosen = 0;
     for (uint32_t n = gpus; n <= state->widest_node; n++)
         for (uint32_t w = 0; w < state->set_words; w++) {
-            uint64_t both = set[w] & with_free(state, n)[w];
+            uint64_t both = set[w] & with_free(state, n)[w] & ~state->closed[w];
             if (both == 0)
                 continue;
             state->chosen[0] = w * 64 + (uint32_t)__builtin_ctzll(both);
@@ -371,6 +365,15 @@ bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct 
             return true;
         }
     return false;
+}
+
+uint32_t gsim_slurm_nodes_most_free(const struct gsim_slurm_state *state, uint32_t set) {
+    const uint64_t *has = &state->set[(size_t)set * state->set_words];
+    for (uint32_t n = state->widest_node; n > 0; n--)
+        for (uint32_t w = 0; w < state->set_words; w++)
+            if (has[w] & with_free(state, n)[w])
+                return n;
+    return 0;
 }
 
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
@@ -382,7 +385,8 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
     if (freed)
         gsim_slurm_nodes_join(&room, &freed[node]);
     uint32_t n = gsim_slurm_nodes_fit_at(state, ctx, job, node, &room, from_ns);
-    if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->way.set, node) ||
+    if (n == 0 || gsim_slurm_nodes_is_closed(state, node) ||
+        !gsim_slurm_nodes_has(state, job->way.set, node) ||
         gsim_job_memory(ctx->view, slot) > cluster->hbm_bytes[cluster->node_first_gpu[node]])
         return 0;
     return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, from_ns) == from_ns ? n : 0;
@@ -497,21 +501,23 @@ static bool allocate_outlooks(struct gsim_slurm_state *state, struct gsim_arena 
         state->n_leaves *= 2;
     for (uint32_t i = 0; has_all && i < GSIM_SLURM_OUTLOOKS; i++) {
         struct gsim_slurm_outlook *outlook = &state->outlook[i];
-        outlook->from_ns =
-            gsim_arena_array(arena, 2 * (size_t)state->n_leaves, sizeof *outlook->from_ns);
-        outlook->limit_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->limit_ns);
-        outlook->clear_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->clear_ns);
-        outlook->knows_room = gsim_arena_array(arena, n_nodes, sizeof *outlook->knows_room);
-        has_all = outlook->from_ns && outlook->limit_ns && outlook->clear_ns && outlook->knows_room;
+        outlook->times =
+            gsim_arena_array(arena, 2 * (size_t)state->n_leaves, sizeof *outlook->times);
+        outlook->room_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->room_ns);
+        has_all = outlook->times && outlook->room_ns;
     }
     return has_all;
 }
 
 static bool allocate_free(struct gsim_slurm_state *state, struct gsim_arena *arena) {
     size_t n = state->n_nodes, n_words = (state->widest_node + (size_t)1) * state->set_words;
+    state->is_stale = gsim_arena_array(arena, n, sizeof *state->is_stale);
+    state->has_overdue = gsim_arena_array(arena, n, sizeof *state->has_overdue);
+    state->closed = gsim_arena_array(arena, state->set_words, sizeof *state->closed);
     state->with_free = gsim_arena_array(arena, n_words, sizeof *state->with_free);
     state->seen_idle = gsim_arena_array(arena, n, sizeof *state->seen_idle);
-    return state->with_free && state->seen_idle;
+    return state->closed && state->is_stale && state->has_overdue && state->with_free &&
+           state->seen_idle;
 }
 
 static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {
@@ -524,21 +530,23 @@ static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     state->chosen_gpus = gsim_arena_array(ctx->arena, n, sizeof *state->chosen_gpus);
     state->freed = gsim_arena_array(ctx->arena, n, sizeof *state->freed);
     state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
-    state->soonest = gsim_arena_array(ctx->arena, n, sizeof *state->soonest);
+    state->offered = gsim_arena_array(ctx->arena, n, sizeof *state->offered);
     state->in_order = gsim_arena_array(ctx->arena, n, sizeof *state->in_order);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
     state->set_of = gsim_arena_array(ctx->arena, n_wishes, sizeof *state->set_of);
     return state->of_file && state->node && state->first_window && state->first_freeing &&
-           state->chosen && state->chosen_gpus && state->freed && state->usable && state->soonest &&
+           state->chosen && state->chosen_gpus && state->freed && state->usable && state->offered &&
            state->in_order && state->unit && state->set_of &&
            allocate_outlooks(state, ctx->arena, n) && allocate_free(state, ctx->arena);
 }
 
 static void compare_nodes(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    state->has_one_weight = true;
-    for (uint32_t node = 1; node < state->n_nodes; node++)
+    state->has_one_weight = state->has_one_width = true;
+    for (uint32_t node = 1; node < state->n_nodes; node++) {
         state->has_one_weight &= state->node[node].weight == state->node[0].weight;
+        state->has_one_width &= state->node[node].n_gpus == state->node[0].n_gpus;
+    }
     state->least_hbm_bytes = GSIM_TIME_MAX;
     for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++)
         if (cluster->hbm_bytes[gpu] < state->least_hbm_bytes)

@@ -15,8 +15,13 @@ bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx
                             uint32_t listed, uint32_t n_choices, uint32_t *set);
 /* The place of a name among the types of limits, counted from 1; 0: it is none of them. */
 uint32_t gsim_slurm_nodes_type(const struct gsim_slurm *conf, const char *name);
-/* Counts free GPUs anew. */
+/* Counts free GPUs anew, and opens all nodes. */
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
+/* No job starts on the nodes of the set until free GPUs are counted anew. */
+void gsim_slurm_nodes_close(struct gsim_slurm_state *state, uint32_t set);
+static inline bool gsim_slurm_nodes_is_closed(const struct gsim_slurm_state *state, uint32_t node) {
+    return state->closed[node / 64] >> (node % 64) & 1;
+}
 /* Whether the free GPUs of nodes alone decide which node the job gets now. */
 bool gsim_slurm_nodes_are_plain(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                 gsim_slot slot);
@@ -27,6 +32,8 @@ bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct 
  * of a node's. Of jobs without shards. */
 bool gsim_slurm_nodes_have_room(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                 gsim_slot slot, uint32_t n, uint32_t gpus);
+/* The most free GPUs of a node of the set. */
+uint32_t gsim_slurm_nodes_most_free(const struct gsim_slurm_state *state, uint32_t set);
 /* How many GPUs of a node the job could have from then on for as long as its limit. freed: by node,
  * what counts as free besides; NULL: none. */
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
@@ -75,20 +82,21 @@ bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, ui
  * after last_ns that comes no later. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns, int64_t last_ns);
-/* The first time from then on that no plan has taken, reservations aside: no job starts before. */
-int64_t gsim_slurm_nodes_unplanned(const struct gsim_slurm_state *state, uint32_t node,
-                                   int64_t from_ns);
 /* Finds out how a job may lie on the nodes of its way. false: they could not hold it if they were
  * empty; is_forced: memory that they lack does not count then. */
 bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, bool is_forced);
-/* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node): whole nodes
- * and a part of one; for a job that nodes like these could never hold so, any of them. */
-bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
-                             uint32_t gpus, const uint32_t *usable);
-/* Chooses a node with that number of usable GPUs among n of them, in any order. */
-bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, uint32_t gpus,
-                                const uint32_t *usable, const uint32_t *among, uint32_t n);
+/* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node), among n of
+ * them, in any order, or among all (NULL): whole nodes and a part of one; for a job that nodes like
+ * these could never hold so, any of them. */
+bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                                uint32_t gpus, const uint32_t *usable, const uint32_t *among,
+                                uint32_t n);
+static inline bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state,
+                                           const struct gsim_slurm_job *job, uint32_t gpus,
+                                           const uint32_t *usable) {
+    return gsim_slurm_nodes_choose_of(state, job, gpus, usable, NULL, state->n_nodes);
+}
 /* Adds a window to a node; plans that meet become one. false: no memory. */
 bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
                            int64_t from_ns, int64_t to_ns, uint32_t reservation);

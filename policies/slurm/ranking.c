@@ -108,9 +108,15 @@ enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct 
 /* --- factors ---------------------------------------------------------------------------------- */
 
 static int64_t part(int64_t weight, int64_t of, int64_t all) {
-    if (all <= 0 || of <= 0)
+    if (weight == 0 || all <= 0 || of <= 0)
         return 0;
     return gsim_muldiv_floor(weight << POINT, of < all ? of : all, all);
+}
+
+/* A part of one, without a division. */
+static int64_t by_share(int64_t weight, int64_t of_q32) {
+    int64_t least_q32 = of_q32 < (int64_t)GSIM_RATE_ONE ? of_q32 : (int64_t)GSIM_RATE_ONE;
+    return of_q32 <= 0 ? 0 : (int64_t)((gsim_i128)(weight << POINT) * least_q32 >> 32);
 }
 
 /* The mean of the job's part of the nodes and of the CPUs; where CPUs are not known, that of the
@@ -131,6 +137,16 @@ static int64_t by_size(const struct gsim_slurm_state *state, const struct gsim_c
     return part(weight, state->conf.favors_small ? all - of : of, all);
 }
 
+/* What size and QOS give the job's priority. */
+static int64_t lasting_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                          gsim_slot slot) {
+    const struct gsim_slurm *conf = &state->conf;
+    uint32_t qos = gsim_slurm_job(ctx, slot)->qos;
+    return by_size(state, ctx, slot) + part(conf->weight[GSIM_SLURM_QOS],
+                                            qos == GSIM_SLURM_NONE ? 0 : conf->qos[qos].priority,
+                                            state->most_priority);
+}
+
 /* Of the job in a partition. */
 static int64_t priority_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot, const struct gsim_slurm_partition *partition) {
@@ -141,12 +157,8 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
         return 0;
     int64_t sum =
         part(weight[GSIM_SLURM_AGE], state->ranked_ns - job->eligible_ns, conf->max_age_ns) +
-        part(weight[GSIM_SLURM_FAIRSHARE], state->account[job->assoc].factor_q32,
-             (int64_t)GSIM_RATE_ONE) +
-        by_size(state, ctx, slot) +
-        part(weight[GSIM_SLURM_PARTITION], partition->factor, state->most_factor) +
-        part(weight[GSIM_SLURM_QOS], job->qos == GSIM_SLURM_NONE ? 0 : conf->qos[job->qos].priority,
-             state->most_priority) +
+        by_share(weight[GSIM_SLURM_FAIRSHARE], state->account[job->assoc].factor_q32) +
+        job->lasting + part(weight[GSIM_SLURM_PARTITION], partition->factor, state->most_factor) +
         part(weight[GSIM_SLURM_BY_GPUS], job->wants[GSIM_SLURM_GPUS],
              state->gpus_of_partition[partition - conf->partition]);
     sum = (sum + SLACK) >> POINT;
@@ -158,10 +170,7 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
 static void rank(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                  struct gsim_slurm_entry *entry) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
-    uint32_t p = entry->first_choice == GSIM_SLURM_NONE
-                     ? job->way.partition
-                     : state->choice[entry->first_choice].way.partition;
-    const struct gsim_slurm_partition *partition = &state->conf.partition[p];
+    const struct gsim_slurm_partition *partition = &state->conf.partition[entry->partition];
     int64_t level =
         state->qos_level && job->qos != GSIM_SLURM_NONE ? state->qos_level[job->qos] : 0;
     entry->key =
@@ -212,12 +221,16 @@ static bool reserve_ranks(struct gsim_slurm_state *state, struct gsim_arena *are
 }
 
 void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
-                            uint32_t nth, uint32_t first_choice) {
-    struct gsim_slurm_entry own = {.slot = slot, .first_choice = first_choice, .nth = nth};
+                            uint32_t nth, uint32_t part, uint32_t first_choice) {
+    struct gsim_slurm_entry own = {
+        .slot = slot, .first_choice = first_choice, .nth = nth, .part = part};
+    own.partition = gsim_slurm_job(ctx, slot)->way.partition;
+    own.array = gsim_slurm_job(ctx, slot)->array;
     if (!reserve_ranks(state, ctx->arena)) {
         gsim_common_no_memory(ctx);
         return;
     }
+    gsim_slurm_job(ctx, slot)->lasting = lasting_of(state, ctx, slot);
     rank(state, ctx, &own);
     uint32_t low = 0, high = state->n_order;
     while (low < high) {
@@ -231,6 +244,7 @@ void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx
             (state->n_order - low) * sizeof *state->order);
     state->order[low] = own;
     state->n_order++;
+    state->waiting_in[own.partition]++;
 }
 
 void gsim_slurm_ranking_drop(struct gsim_slurm_state *state, uint32_t kept, uint32_t end) {

@@ -12,7 +12,7 @@ bool gsim_slurm_ranking_catch_up(struct gsim_slurm_state *state, struct gsim_ctx
 /* A job begins to wait in its nth partition, which is that of its way; first_choice: the list of
  * its ways there, or GSIM_SLURM_NONE. */
 void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
-                            uint32_t nth, uint32_t first_choice);
+                            uint32_t nth, uint32_t part, uint32_t first_choice);
 /* The next time at which priorities change by themselves; GSIM_NEVER: they do not. */
 int64_t gsim_slurm_ranking_next(const struct gsim_slurm_state *state, int64_t now_ns);
 

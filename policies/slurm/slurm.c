@@ -14,6 +14,7 @@
 #include "policies/slurm/accounts.h"
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
+#include "policies/slurm/outlook.h"
 #include "policies/slurm/passes.h"
 #include "policies/slurm/ranking.h"
 #include "policies/slurm/ways.h"
@@ -136,6 +137,8 @@ static void look_at_preemption(struct gsim_slurm_state *state) {
 static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     uint32_t n_partitions = state->conf.n_partitions;
     state->is_blocked = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->is_blocked);
+    state->waiting_in = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->waiting_in);
+    state->most_free = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->most_free);
     state->part_tests = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->part_tests);
     state->user_tests = gsim_arena_array(ctx->arena, state->n_users, sizeof *state->user_tests);
     state->n_arrays = ctx->view->trace->names[GSIM_COL_ARRAY].n;
@@ -145,8 +148,8 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
         gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_plans);
     state->array_is_done =
         gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_is_done);
-    return state->is_blocked && state->part_tests && state->user_tests && state->array_running &&
-           state->array_plans && state->array_is_done;
+    return state->is_blocked && state->waiting_in && state->most_free && state->part_tests &&
+           state->user_tests && state->array_running && state->array_plans && state->array_is_done;
 }
 
 static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
@@ -199,8 +202,9 @@ static void measure(const struct gsim_slurm_state *state, const struct gsim_ctx 
     job->share_ppm = state->has_shards && share_ppm < GSIM_PPM ? share_ppm : 0;
     job->wants[GSIM_SLURM_JOBS] = 1;
     job->wants[GSIM_SLURM_GPUS] = job->share_ppm > 0 ? 0 : gpus;
-    job->wants[GSIM_SLURM_SHARDS] =
-        gsim_muldiv_ceil(job->share_ppm, gsim_slurm_shards_of_gpu(&state->conf), GSIM_PPM);
+    if (job->share_ppm > 0)
+        job->wants[GSIM_SLURM_SHARDS] =
+            gsim_muldiv_ceil(job->share_ppm, gsim_slurm_shards_of_gpu(&state->conf), GSIM_PPM);
     job->wants[GSIM_SLURM_CPUS] = cpus > 0 ? gsim_muldiv_ceil(cpus, 1, 1000) : 0;
     job->wants[GSIM_SLURM_MEM] = mem > 0 ? gsim_muldiv_ceil(mem, 1, mib) : 0;
     job->type = type < 0 ? 0
@@ -259,6 +263,7 @@ static void settle(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_sl
         gsim_slurm_limits_book(state, ctx, slot, -1);
         job->end_ns = end_ns;
         gsim_slurm_limits_book(state, ctx, slot, 1);
+        gsim_slurm_outlook_forget(state, job);
         state->has_changed = true;
     }
 }

@@ -33,6 +33,7 @@ struct gsim_slurm_job {
     uint32_t qos, assoc; /* GSIM_SLURM_NONE: no QOS */
     uint32_t running_at; /* position in the list of running jobs; GSIM_SLURM_NONE: none */
     int64_t eligible_ns;
+    int64_t lasting; /* factors of its priority that do not change, see ranking.c */
     int64_t end_ns; /* while the job runs: the latest time at which it ends */
     int64_t wants[GSIM_SLURM_FIRST_TYPE]; /* by TRES */
     /* CPUs and memory beside each of its GPUs; 0: not asked for, or not counted */
@@ -54,6 +55,8 @@ struct gsim_slurm_entry {
     gsim_slot slot;
     uint32_t first_choice; /* GSIM_SLURM_NONE: the job has one way */
     uint32_t nth; /* of the job's partitions, as it names them */
+    uint32_t partition, part; /* part: some node needs as many free GPUs */
+    uint32_t array; /* of the job */
     int64_t key; /* tier and priority as of the last ranking; the least comes first */
 };
 
@@ -109,7 +112,6 @@ struct gsim_slurm_node_state {
     struct gsim_slurm_room free;
     uint32_t type; /* of its GPUs, among the types of limits, counted from 1; 0: none of them */
     int64_t weight;
-    bool is_closed; /* no job starts on it in the rest of this pass of the main scheduler */
 };
 
 /* A time in which a node is not to be used. */
@@ -150,17 +152,22 @@ struct gsim_slurm_shape {
 /* As many as there are outlooks below; what more there are is forgotten in turn. */
 #define GSIM_SLURM_SHAPES 16
 
-/* Jobs that ask for as much, in a backfill pass. */
+/* When jobs may start on a node, or on one of several: those with a limit up to fits_ns from
+ * first_ns on, others from then_ns on. No earlier, that is: it may be later. */
+struct gsim_slurm_times {
+    int64_t first_ns, fits_ns, then_ns; /* fits_ns of -1: no limit is that short */
+};
+
+/* Jobs that ask for as much of a node. */
 struct gsim_slurm_outlook {
-    uint32_t set, gpus, share_ppm, n_nodes;
+    uint32_t set, part, share_ppm; /* part: GPUs of a node, GSIM_SLURM_NONE: all of them */
     struct gsim_host each;
-    /* by node, behind n_leaves: none of them starts there before; before these the branches of a
-     * tree, each the lesser of its two, 2i and 2i + 1 */
-    int64_t *from_ns;
-    /* by node: none of them with at least that limit starts there before clear_ns */
-    int64_t *limit_ns, *clear_ns;
-    bool *knows_room; /* by node: it has room from from_ns on, as far as running jobs go */
-    int64_t none_from_limit_ns; /* those with at least that limit find no time in this pass */
+    /* by node, behind n_leaves; before these the branches of a tree, each of its two, 2i and 2i + 1
+     */
+    struct gsim_slurm_times *times;
+    int64_t *room_ns; /* by node: since when running jobs leave room; -1: not known */
+    int64_t opened_ns; /* the pass to which all but room_ns belongs */
+    int64_t none_from_limit_ns; /* jobs of one node with that limit or more find no time */
 };
 /* Most sites have jobs of 1, 2, 4, 8 GPUs; what more there are is forgotten in turn. */
 #define GSIM_SLURM_OUTLOOKS 16
@@ -215,13 +222,14 @@ struct gsim_slurm_state {
     const struct gsim_slurm_node **of_file; /* by node: the one that it stands for; NULL: none */
     struct gsim_slurm_node_state *node;
     uint32_t n_nodes, widest_node; /* widest_node: GPUs of the largest one */
-    bool has_one_weight; /* of all nodes */
+    bool has_one_weight, has_one_width; /* of all nodes */
     int64_t least_hbm_bytes; /* of all GPUs */
     /* Bits of nodes, of set_words words for each number of free GPUs up to widest_node. */
     uint64_t *with_free;
     uint64_t *seen_idle; /* by node: bits of its idle GPUs when they were counted last */
     uint64_t n_seen_turns; /* failures and repairs of nodes by then */
-    bool has_looked, has_closed; /* free GPUs were counted; a node may be closed */
+    bool has_looked; /* free GPUs were counted */
+    uint64_t *closed; /* a bit a node: no job starts there in the rest of a main pass */
     struct gsim_slurm_shape shape[GSIM_SLURM_SHAPES];
     uint32_t n_shapes; /* met so far */
     bool has_shards; /* some GPUs may be had in shards */
@@ -233,12 +241,16 @@ struct gsim_slurm_state {
     struct gsim_slurm_window *window;
     uint32_t *first_window, n_windows, n_lasting_windows, windows_capacity;
     struct gsim_slurm_freeing *freeing;
-    uint32_t *first_freeing, n_freeing, freeing_capacity;
+    uint32_t *first_freeing, first_idle_freeing, n_freeing, freeing_capacity;
+    bool *is_stale, *has_overdue; /* by node: what jobs free is to be listed anew; some are late */
     struct gsim_slurm_outlook outlook[GSIM_SLURM_OUTLOOKS];
-    uint32_t n_outlooks; /* met in this pass */
+    uint32_t n_outlooks; /* met so far */
     uint32_t n_leaves; /* the nodes, up to a power of two */
     bool *is_blocked; /* by partition, in a pass */
-    uint32_t n_blocked;
+    uint32_t *waiting_in; /* by partition: entries of the order */
+    uint32_t *most_free; /* by partition: the most free GPUs of a node, when they were tried last */
+    uint32_t n_open; /* partitions in which jobs wait, and are not held up in this pass */
+    bool has_taken; /* free GPUs: a job has started or was planned since jobs were tried on them */
     uint32_t *user_tests, *part_tests; /* in a backfill pass */
     int64_t origin_s; /* the date of the trace's time 0 */
     struct gsim_slurm_victim *victim;
@@ -254,7 +266,7 @@ struct gsim_slurm_state {
     uint32_t first_idle_piece, n_pieces, pieces_capacity;
     struct gsim_slurm_room *freed; /* by node: what preemption would free */
     uint32_t *usable; /* by node: GPUs that the job at hand could have */
-    uint32_t *soonest, n_soonest; /* the nodes that a job of one node could use first */
+    uint32_t *offered, n_offered; /* nodes of which the job at hand could have GPUs first */
     int64_t *in_order; /* the least of times by node */
     struct gsim_unit *unit;
 };

@@ -3,6 +3,7 @@
 
 #include "policies/lib/common.h"
 #include "policies/slurm/nodes.h"
+#include "policies/slurm/outlook.h"
 #include "policies/slurm/ranking.h"
 #include "sim/base/features.h"
 
@@ -93,6 +94,7 @@ static uint32_t new_choice(struct gsim_slurm_state *state, struct gsim_ctx *ctx)
 }
 
 void gsim_slurm_ways_leave(struct gsim_slurm_state *state, const struct gsim_slurm_entry *entry) {
+    state->waiting_in[entry->partition]--;
     for (uint32_t at = entry->first_choice, next; at != GSIM_SLURM_NONE; at = next) {
         next = state->choice[at].next;
         state->choice[at].next = state->first_idle_choice;
@@ -154,6 +156,14 @@ struct entering {
     bool has_others; /* the job may have other ways, so that this one need not do */
 };
 
+/* As many GPUs have to be free on some node for the job to start in its way. */
+static uint32_t part_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        gsim_slot slot) {
+    const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, slot)->way;
+    uint32_t part = gsim_slurm_outlook_part(state, way, ctx->view->jobs.gpus[slot]);
+    return way->is_spread || part == GSIM_SLURM_NONE ? 1 : part;
+}
+
 /* Lists the ways of the partition. Where it may be left out, it is if no nodes of it could ever
  * hold the job, or if its MaxTime is shorter than the job's limit. */
 static bool add_entry(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
@@ -162,7 +172,7 @@ static bool add_entry(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     uint32_t p = state->partition_list[e->listed];
     const struct gsim_slurm_partition *partition = &state->conf.partition[p];
     struct gsim_slurm_way way = {.partition = p, .each = *each};
-    uint32_t first = GSIM_SLURM_NONE, last = GSIM_SLURM_NONE;
+    uint32_t first = GSIM_SLURM_NONE, last = GSIM_SLURM_NONE, part = UINT32_MAX;
     way.limit_ns = limit_of(state, ctx, e->slot, partition);
     if (e->has_others && partition->max_ns >= 0 && way.limit_ns > partition->max_ns)
         return false;
@@ -173,6 +183,8 @@ static bool add_entry(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
         job->way = way;
         job->way.set += e->n_choices > 1 ? c + 1 : 0;
         bool fits = gsim_slurm_nodes_shape(state, ctx, e->slot, !e->has_others);
+        uint32_t own = part_of(state, ctx, e->slot);
+        part = own < part ? own : part;
         uint32_t at = job->has_choices && fits ? new_choice(state, ctx) : GSIM_SLURM_NONE;
         if (at == GSIM_SLURM_NONE)
             continue;
@@ -185,7 +197,7 @@ static bool add_entry(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     }
     if (job->has_choices && first == GSIM_SLURM_NONE)
         return false;
-    gsim_slurm_ranking_add(state, ctx, e->slot, e->nth, first);
+    gsim_slurm_ranking_add(state, ctx, e->slot, e->nth, part, first);
     return true;
 }
 

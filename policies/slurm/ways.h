@@ -18,7 +18,7 @@ void gsim_slurm_ways_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
 void gsim_slurm_ways_tidy(struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
 /* Drops the entries of a job. */
 void gsim_slurm_ways_remove(struct gsim_slurm_state *state, gsim_slot slot);
-/* Gives back the ways of an entry that is no longer listed. */
+/* An entry is no longer listed; gives back its ways. */
 void gsim_slurm_ways_leave(struct gsim_slurm_state *state, const struct gsim_slurm_entry *entry);
 
 /* Has the job tried in a way of an entry; GSIM_SLURM_NONE: in its only one. */
