@@ -417,14 +417,14 @@ static void skip(const struct gsim_fast_forward *cycle, struct gsim_lanes *lanes
     lanes->now_ns += by_ns;
     lanes->skipped_ns += by_ns;
     lanes->is_approximate |= cycle->is_approximate;
-    gsim_pager_skip(&lanes->store, by_ns);
-    gsim_gang_memory_skip(&lanes->gang, &per->gang, n, by_ns);
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        skip_lane(&lanes->lane[i], &per->lane[i], n, by_ns);
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
             skip_member(&lanes->store, &lanes->members[i], &per->members[i], n, by_ns,
                         cycle->is_approximate);
-    for (uint16_t i = 0; i < lanes->n_lanes; i++)
-        skip_lane(&lanes->lane[i], &per->lane[i], n, by_ns);
+    gsim_pager_skip(&lanes->store, by_ns);
+    gsim_gang_memory_skip(&lanes->gang, &per->gang, n, by_ns);
 }
 
 /* --- looking for a cycle ---------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ static struct gsim_sm_set find_others(const struct gsim_sm_held *held) {
 
 /* Two pieces that end one after the other are one, at their mean: those that are nearest to each
  * other. */
-static void join(struct gsim_sm_pieces *pieces) {
+static void join_nearest(struct gsim_sm_pieces *pieces) {
     uint32_t first = 0, last = pieces->n - 1;
     for (uint32_t i = 1; i < last; i++)
         if (pieces->rest[i + 1] - pieces->rest[i] < pieces->rest[first + 1] - pieces->rest[first])
@@ -54,7 +54,7 @@ void gsim_sm_pieces_add(struct gsim_sm_kernel *kernel) {
     pieces->on[pieces->n] = on;
     pieces->rest[pieces->n++] = kernel->all;
     if (pieces->n > GSIM_SM_PIECES_MOST)
-        join(pieces);
+        join_nearest(pieces);
 }
 
 static void leave(struct gsim_sm_held *held, const struct gsim_sm_set *on) {

@@ -97,11 +97,6 @@ void gsim_gang_memory_subtract(struct gsim_gang_memory *per, const struct gsim_g
     }
 }
 
-void gsim_gang_memory_divide(struct gsim_gang_memory *per, int64_t n_parts) {
-    for (uint32_t i = 0; i < per->n; i++)
-        gsim_sums_divide(GSIM_ROLE(per->part[i].tenant.sum), n_parts);
-}
-
 void gsim_gang_memory_skip(struct gsim_gang_memory *gang, const struct gsim_gang_memory *per,
                            int64_t n, int64_t by_ns) {
     for (uint32_t i = 0; i < gang->n; i++) {

@@ -43,7 +43,10 @@ void gsim_gang_memory_add_use(const struct gsim_gang_memory *gang, struct gsim_m
 /* Bytes that `now` has moved since `then`; and n times that, while by_ns passed. */
 void gsim_gang_memory_subtract(struct gsim_gang_memory *per, const struct gsim_gang_memory *now,
                                const struct gsim_gang_memory *then);
-void gsim_gang_memory_divide(struct gsim_gang_memory *per, int64_t n_parts);
+static inline void gsim_gang_memory_divide(struct gsim_gang_memory *per, int64_t n_parts) {
+    for (uint32_t i = 0; i < per->n; i++)
+        gsim_sums_divide(GSIM_ROLE(per->part[i].tenant.sum), n_parts);
+}
 void gsim_gang_memory_skip(struct gsim_gang_memory *gang, const struct gsim_gang_memory *per,
                            int64_t n, int64_t by_ns);
 bool gsim_gang_memory_have_failed(const struct gsim_gang_memory *gang);

@@ -454,21 +454,6 @@ gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_ten
     return touched_at(&sweep, tenant->state.n_touched);
 }
 
-void gsim_pager_sweep_elsewhere(struct gsim_store *store, struct gsim_tenant *tenant, gsim_work all,
-                                gsim_work was, gsim_work is) {
-    if (!gsim_pager_is_too_much(store) || tenant->used == GSIM_NO_BUFFER || all == 0 ||
-        tenant->whole.is_on || tenant->spec.order || gsim_pager_is_proactive(store))
-        return;
-    struct sweep sweep = {.n_chunks = gsim_pager_sweep_chunks(store, tenant),
-                          .all_ns = gsim_work_to_ns(all)};
-    uint32_t passed = after_progress(&sweep, was), now = after_progress(&sweep, is);
-    uint32_t ahead = tenant->state.n_touched > passed ? tenant->state.n_touched - passed : 0;
-    tenant->state.n_touched = now + ahead < sweep.n_chunks ? now + ahead : sweep.n_chunks;
-    note_change(store);
-    gsim_residency_turn(&store->residency, tenant->used,
-                        (sweep.n_chunks + now - passed) % sweep.n_chunks);
-}
-
 static struct sweep begin_sweep(const struct gsim_store *store, const struct gsim_tenant *tenant,
                                 const struct gsim_pace *pace) {
     struct sweep sweep = {.to_come = gsim_range_whole(&store->residency, tenant->used),
