@@ -220,3 +220,39 @@ void synergy_place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy 
             synergy->unplaced[n++] = synergy->unplaced[i];
     synergy->n_unplaced = n;
 }
+
+/* Whether a job of the round has its GPUs, or is on its way to or from some. */
+static bool is_any_there(const struct gsim_ctx *ctx, const struct synergy *synergy) {
+    bool is_there = false;
+    for (uint32_t i = 0; i < synergy->n_busy; i++) {
+        const struct synergy_job *job = busy_job(synergy, i);
+        is_there |= job->is_active && (job->is_placed || !gsim_state_waits(state_of(ctx, job)));
+    }
+    return is_there;
+}
+
+/* A paused job goes on on the GPUs that have its memory. */
+static void take_home(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy,
+                      gsim_slot slot) {
+    const struct gsim_unit *home;
+    struct synergy_job *job = &synergy->job[ctx->view->jobs.index[slot]];
+    uint32_t n = gsim_ask_home(ctx, slot, &home);
+    if (n != job->gpus || job->is_placed ||
+        !gsim_plan_place_beside(plan, slot, home, n, synergy->fair))
+        return;
+    for (uint32_t u = 0; u < n; u++)
+        job->units[u] = home[u];
+    job->had = job->each = synergy->fair;
+    job->now_per_s = job->fair_per_s;
+    job->is_placed = job->is_chosen = true;
+    synergy->may_be_busy[ctx->view->jobs.index[slot]] = true;
+}
+
+void synergy_take_home(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       struct synergy *synergy) {
+    if (synergy->n_unplaced == 0 || is_any_there(ctx, synergy))
+        return;
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
+        if (ctx->view->jobs.state[ctx->view->jobs.active[i]] == GSIM_PAUSED)
+            take_home(ctx, plan, synergy, ctx->view->jobs.active[i]);
+}

@@ -12,6 +12,8 @@ void synergy_find_busy(const struct gsim_ctx *ctx, struct synergy *synergy);
 void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy);
 /* Places the round's jobs that wait. */
 void synergy_place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy);
+/* Where no job of the round finds room, since paused jobs have the memory, these have the round. */
+void synergy_take_home(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy);
 /* Reference: jobs stop when they have made the round's iterations. */
 void synergy_stop_reached(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                           struct synergy *synergy);

@@ -165,6 +165,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     synergy->ends_ns = now_ns + synergy->round_ns;
     gsim_plan_wake(plan, synergy->ends_ns);
     synergy_place(ctx, plan, synergy);
+    synergy_take_home(ctx, plan, synergy);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
