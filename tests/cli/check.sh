@@ -105,10 +105,13 @@ printf 'job_id,submit_s,duration_s,gpus,sm_fraction\na,0,100,1,0.4\nb,0,100,1,0.
 # which nothing else is known than that they are the jobs' own.
 printf 'job_id,submit_s,duration_s,gpus,host_tail_s,mem_gib\na,0,100,1,40,1\nb,0,100,1,,1\n' >"$tmp/tail.trace"
 run tail --policy msched --device ideal --gpus-per-node 1 "$tmp/tail.trace"
+# An iteration that the run cuts short counts as far as its kernels are, before the pause behind them.
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\na,0,0.906560270,1,4\n' >"$tmp/short.trace"
+run short --policy easy-backfill --device p100 --gpus-per-node 1 --set memory=uvm --until 0.766s "$tmp/short.trace"
 run late --policy orion --device ideal --gpus-per-node 1 "$tmp/late.trace"
 run parts --policy mps --device ideal --gpus-per-node 1 "$tmp/parts.trace"
 run fast --policy timeslice --device ideal --set speed.ideal=2 --gpus-per-node 1 "$tmp/late.trace"
-for of in late parts fast tail; do
+for of in late parts fast tail short; do
     expect "$of passes" 0 "^1 file, 1 run: nothing" "$gsim" check "$tmp/$of.db"
 done
 check "kernels that fill parts of a GPU are useful for more than the time" 2.0 \

@@ -232,13 +232,16 @@ static int64_t least_fill_ppm(const struct gsim_written *w) {
 }
 
 /* GPU time that the summary counts and jobs need not: iterations are counted with the pauses of the
- * first device, and with their roundings. */
+ * first device, and with their roundings; within an iteration that the run cut short, the GPU's part
+ * that is done stands for as much of its pause. */
 static double more_s(const struct gsim_written *w) {
     gsim_i128 sum = 0;
     for (uint32_t i = 0; i < w->n_jobs; i++) {
         const struct gsim_written_job *job = &w->jobs[i];
         gsim_i128 pauses_ns =
             (gsim_i128)job->kernels.iterations * (w->most_gap_ns - w->gpus[0].gap_ns);
+        if (job->value[GSIM_WRITTEN_END] < 0)
+            pauses_ns += longer(job->kernels.gap_ns, w->most_gap_ns);
         sum += (pauses_ns + rounded_ns(w, job)) * job->value[GSIM_WRITTEN_GPUS_PPM];
     }
     return (double)sum / 1e9 / GSIM_PPM;
