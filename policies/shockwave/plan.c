@@ -4,88 +4,17 @@
 #include <stddef.h>
 
 #include "policies/lib/real.h"
+#include "policies/shockwave/one_job.h"
 #include "sim/base/hints.h"
 
-/* --- one job ---------------------------------------------------------------------------------- */
-
-/* The logarithm in straight pieces between these parts of a job, as its authors have it; at 0 it is
- * that of a millionth. */
-static void open_logs(struct gsim_future *f) {
-    const double nothing = 1e-6, pieces = GSIM_FUTURE_PIECES;
-    f->log_at[0] = gsim_real_log(nothing);
-    for (uint32_t at = 1; at <= GSIM_FUTURE_PIECES; at++)
-        f->log_at[at] = gsim_real_log(at / pieces);
-}
-
-static double log_of(const struct gsim_future *f, double part) {
-    const double pieces = GSIM_FUTURE_PIECES;
-    uint32_t at = 0;
-    for (uint32_t next = 1; next < GSIM_FUTURE_PIECES; next++) /* without a branch to foresee */
-        at += part * pieces > next;
-    double low = f->log_at[at], high = f->log_at[at + 1];
-    double inside = part * pieces - at;
-    return low + (high - low) * (inside < 1 ? inside : 1);
-}
-
-/* Its work in that many rounds, at most all its epochs. */
-static double work_s(const struct gsim_future *f, const struct gsim_future_job *job, uint32_t n) {
-    double most_s = (job->all - job->done) * job->epoch_s, given_s = n * f->round_s;
-    return given_s < most_s ? given_s : most_s;
-}
-
-static double part_done(const struct gsim_future *f, const struct gsim_future_job *job,
-                        uint32_t n) {
-    return (job->done + work_s(f, job, n) / job->epoch_s) / job->all;
-}
-
-static double utility(const struct gsim_future *f, const struct gsim_future_job *job, uint32_t n) {
-    return job->weight * log_of(f, part_done(f, job, n)) / ((double)f->n * f->n_rounds);
-}
-
-/* The gain of a round is a difference of two rounded utilities, each of which is off by less than
- * rounding_part of what it is. */
-static const double rounding_part = 1e-13;
-
 void gsim_future_measure(const struct gsim_future *f, struct gsim_future_job *job) {
-    double so_far = log_of(f, part_done(f, job, 0)), then = log_of(f, part_done(f, job, 1));
-    double off = rounding_part * ((so_far < 0 ? -so_far : so_far) + (then < 0 ? -then : then));
-    bool can_run = work_s(f, job, 1) > work_s(f, job, 0);
+    double so_far = gsim_future_log_of(f, gsim_future_part_done(f, job, 0)),
+           then = gsim_future_log_of(f, gsim_future_part_done(f, job, 1));
+    double off =
+        gsim_future_rounding_part * ((so_far < 0 ? -so_far : so_far) + (then < 0 ? -then : then));
+    bool can_run = gsim_future_work_s(f, job, 1) > gsim_future_work_s(f, job, 0);
     job->log_so_far = so_far;
     job->most_log_gain = can_run ? (then - so_far + off) / job->gpus : 0;
-}
-
-static double left_s(const struct gsim_future *f, const struct gsim_future_job *job, uint32_t n) {
-    double left = job->left_s - work_s(f, job, n);
-    return left > 0 ? left : 0;
-}
-
-/* More rounds never leave more. The fewest rounds after which no more is left; more than there are:
- * none do. */
-static uint32_t rounds_for(const struct gsim_future *f, const struct gsim_future_job *job,
-                           double most_left_s) {
-    uint32_t low = 0, high = f->n_rounds + 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (left_s(f, job, middle) > most_left_s)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The fewest rounds after which less is left, or all rounds. */
-static uint32_t rounds_below(const struct gsim_future *f, const struct gsim_future_job *job,
-                             double less_s) {
-    uint32_t low = 0, high = f->n_rounds;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (left_s(f, job, middle) >= less_s)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* --- orders ----------------------------------------------------------------------------------- */
@@ -143,9 +72,9 @@ struct gsim_future_rank gsim_future_nth(struct gsim_future_order *order, uint32_
 static double gain_of(const struct gsim_future *f, const struct gsim_future_job *job, uint32_t n,
                       double with, double *next) {
     *next = with;
-    if (n == f->n_rounds || work_s(f, job, n + 1) <= work_s(f, job, n))
+    if (n == f->n_rounds || gsim_future_work_s(f, job, n + 1) <= gsim_future_work_s(f, job, n))
         return -1;
-    *next = utility(f, job, n + 1);
+    *next = gsim_future_utility(f, job, n + 1);
     return (*next - with) / job->gpus;
 }
 
@@ -155,7 +84,7 @@ static void find_gain(const struct gsim_future *f, struct gsim_future_job *job) 
 
 /* What the job gains by its first round. */
 static void find_first_gain(struct gsim_future *f, struct gsim_future_job *job) {
-    job->utility = job->first_utility = utility(f, job, 0);
+    job->utility = job->first_utility = gsim_future_utility(f, job, 0);
     find_gain(f, job);
     job->first_gain = job->gain;
     job->first_next_utility = job->next_utility;
@@ -204,7 +133,7 @@ static double note_first_gain(struct gsim_future *f, uint32_t i) {
 /* Most jobs of a long queue have no round under most bounds: what they gain by the first one is
  * found once for all of them. Returns how far from 0 their utilities are at most, all together. */
 static double find_first_gains(struct gsim_future *f) {
-    double sum = 0, factor = (1 + rounding_part) / ((double)f->n * f->n_rounds);
+    double sum = 0, factor = (1 + gsim_future_rounding_part) / ((double)f->n * f->n_rounds);
     f->narrowest = UINT32_MAX;
     f->n_filled = 0;
     f->has_gifts = f->are_gifts_all = false;
@@ -215,7 +144,7 @@ static double find_first_gains(struct gsim_future *f) {
         job->next = job->rounds = job->base = job->most_base = f->apart[i] = 0;
         sum += job->is_bound ? bound_first_gain(f, i, factor) : note_first_gain(f, i);
         f->narrowest = job->gpus < f->narrowest ? job->gpus : f->narrowest;
-        f->by_left.rank[i] = (struct gsim_future_rank){left_s(f, job, 0), i};
+        f->by_left.rank[i] = (struct gsim_future_rank){gsim_future_left_s(f, job, 0), i};
     }
     pile(&f->by_left);
     return sum;
@@ -248,10 +177,10 @@ static bool list_demanding(struct gsim_future *f) {
     f->n_demanding = 0;
     for (uint32_t i = 0; i < f->n && left >= 0; i++) {
         struct gsim_future_job *job = f->job[i];
-        if (!(left_s(f, job, 0) >
+        if (!(gsim_future_left_s(f, job, 0) >
               job->most_left_s)) /* nor where there are no GPUs, and no number */
             continue;
-        uint32_t rounds = rounds_for(f, job, job->most_left_s);
+        uint32_t rounds = gsim_future_rounds_for(f, job, job->most_left_s);
         left = rounds <= f->n_rounds ? left - (int64_t)rounds * job->gpus : -1;
         f->demanding[f->n_demanding++] = i;
     }
@@ -263,7 +192,7 @@ static int64_t give_demanded(struct gsim_future *f, double most_left_s) {
     int64_t left = (int64_t)f->n_gpus * f->n_rounds;
     for (uint32_t at = 0; at < f->n_demanding; at++) {
         struct gsim_future_job *job = f->job[f->demanding[at]];
-        hold(f, f->demanding[at], rounds_for(f, job, job->most_left_s));
+        hold(f, f->demanding[at], gsim_future_rounds_for(f, job, job->most_left_s));
         left -= (int64_t)job->next * job->gpus;
     }
     for (uint32_t nth = 0; nth < f->n && left >= 0; nth++) {
@@ -271,7 +200,7 @@ static int64_t give_demanded(struct gsim_future *f, double most_left_s) {
         if (rank.value <= most_left_s)
             break;
         struct gsim_future_job *job = f->job[rank.job];
-        uint32_t had = job->next, rounds = rounds_for(f, job, most_left_s);
+        uint32_t had = job->next, rounds = gsim_future_rounds_for(f, job, most_left_s);
         if (rounds <= had)
             continue;
         hold(f, rank.job, rounds);
@@ -338,7 +267,7 @@ static double off_of(const struct gsim_future *f, const struct gsim_future_job *
 static uint32_t straight_to(const struct gsim_future *f, const struct gsim_future_job *job,
                             uint32_t from) {
     const double pieces = GSIM_FUTURE_PIECES;
-    double part = part_done(f, job, from), step = f->round_s / job->epoch_s / job->all;
+    double part = gsim_future_part_done(f, job, from), step = f->round_s / job->epoch_s / job->all;
     double whole = (job->all - job->done) * job->epoch_s / f->round_s;
     double to = from + (((uint32_t)(part * pieces) + 1) / pieces - part) / step;
     to = to < whole ? to : whole;
@@ -359,7 +288,7 @@ static uint32_t find_base(const struct gsim_future *f, struct gsim_future_job *j
         if (to > job->base + 1 && job->base_gain - off <= f->level)
             return f->n_rounds - job->base;
         bool is_next = to == job->base + 1;
-        job->base_utility = is_next ? job->base_next_utility : utility(f, job, to);
+        job->base_utility = is_next ? job->base_next_utility : gsim_future_utility(f, job, to);
         job->base_gain = gain_of(f, job, to, job->base_utility, &job->base_next_utility);
         job->base = to;
     }
@@ -427,7 +356,7 @@ static int64_t give_bases(struct gsim_future *f, int64_t left) {
         f->apart[f->holder[at]] = f->n_filled;
         if (job->next < job->base)
             continue;
-        job->utility = utility(f, job, job->next);
+        job->utility = gsim_future_utility(f, job, job->next);
         find_gain(f, job);
         list_more(f, f->holder[at]);
     }
@@ -513,7 +442,7 @@ static int64_t give_again(struct gsim_future *f, const struct gsim_future_gift *
     if (!fits)
         return left;
     hold(f, gift->rank.job, job->next + 1);
-    job->utility = gift->fits ? gift->utility : utility(f, job, job->next);
+    job->utility = gift->fits ? gift->utility : gsim_future_utility(f, job, job->next);
     if (gift->fits)
         return left - job->gpus;
     find_gain(f, job);
@@ -548,7 +477,7 @@ static double longest_left_s(struct gsim_future *f) {
     }
     for (uint32_t at = 0; at < f->n_holders; at++) {
         const struct gsim_future_job *job = f->job[f->holder[at]];
-        double left = left_s(f, job, job->next);
+        double left = gsim_future_left_s(f, job, job->next);
         longest = left > longest ? left : longest;
     }
     return longest;
@@ -682,7 +611,7 @@ static double longest_below(struct gsim_future *f, double most_s) {
     for (uint32_t nth = 0; nth < f->n; nth++) {
         struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
         const struct gsim_future_job *job = f->job[rank.job];
-        double left = left_s(f, job, rounds_below(f, job, most_s));
+        double left = gsim_future_left_s(f, job, gsim_future_rounds_below(f, job, most_s));
         longest = left < most_s && left > longest ? left : longest;
         if (rank.value < most_s)
             break;
@@ -697,9 +626,9 @@ static double shortest_from(struct gsim_future *f, double least_s, double shorte
         const struct gsim_future_job *job = f->job[rank.job];
         if (rank.value < least_s)
             break;
-        uint32_t n = rounds_below(f, job, least_s);
-        double left = left_s(f, job, n);
-        left = left < least_s ? left_s(f, job, n - 1) : left;
+        uint32_t n = gsim_future_rounds_below(f, job, least_s);
+        double left = gsim_future_left_s(f, job, n);
+        left = left < least_s ? gsim_future_left_s(f, job, n - 1) : left;
         shortest = left < shortest ? left : shortest;
     }
     return shortest;
@@ -765,8 +694,8 @@ double gsim_future_value(struct gsim_future *f) {
     double sum = 0, longest = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         const struct gsim_future_job *job = f->job[i];
-        double left = left_s(f, job, job->rounds);
-        sum += utility(f, job, job->rounds);
+        double left = gsim_future_left_s(f, job, job->rounds);
+        sum += gsim_future_utility(f, job, job->rounds);
         longest = left > longest ? left : longest;
     }
     return sum - f->price * longest;
@@ -774,7 +703,7 @@ double gsim_future_value(struct gsim_future *f) {
 
 bool gsim_future_open(struct gsim_future *f, struct gsim_arena *arena, uint32_t n) {
     f->arena = arena;
-    open_logs(f);
+    gsim_future_open_logs(f);
     f->job = gsim_arena_array(arena, n, sizeof *f->job);
     f->by_gain.rank = gsim_arena_array(arena, n, sizeof *f->by_gain.rank);
     f->by_left.rank = gsim_arena_array(arena, n, sizeof *f->by_left.rank);

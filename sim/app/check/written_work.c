@@ -232,8 +232,8 @@ static int64_t least_fill_ppm(const struct gsim_written *w) {
 }
 
 /* GPU time that the summary counts and jobs need not: iterations are counted with the pauses of the
- * first device, and with their roundings; within an iteration that the run cut short, the GPU's part
- * that is done stands for as much of its pause. */
+ * first device, and with their roundings; within an iteration that the run cut short, the GPU's
+ * part that is done stands for as much of its pause. */
 static double more_s(const struct gsim_written *w) {
     gsim_i128 sum = 0;
     for (uint32_t i = 0; i < w->n_jobs; i++) {
