@@ -91,8 +91,9 @@ LINK_GSIM = $(CC) $(CODEGEN) $(LTO) $(PLACE) $(SEALED) -o $@ $(filter %.o %.a,$^
 
 # Half of the time in which a small file is compiled goes into the start of the compiler and into headers. The files
 # of a room are compiled as one, room.o, but for those that stand alone: they have flags of their own, or give things
-# of their own names that others of the room have. A build that tests the code (WERROR), or is there for short ways
-# from an edit to a run, compiles each file by itself, so that a file that forgot to include something is found.
+# of their own names that others of the room have. A build that is there for short ways from an edit to a run (-plain),
+# and clang's of CASES=all, compile each file by itself, so that a file that forgot to include something is found;
+# tests/rules/includes.sh finds it of the project's own headers.
 TOGETHER = $(addprefix sim/,api base calibrate core exec site study) $(addprefix models/,gpu hardware jobs links memory) traces \
            $(addprefix sim/app/,apart check cli compare drive figures identity live manual plan results setup sweep tables validate workload) \
            $(addprefix policies/,adaptdl antman elasticflow gandiva gang_rr gavel kueue lib lucid muri shockwave slurm synergy tgs themis tiresias)
@@ -105,7 +106,7 @@ ALONE    = $(addprefix sim/base/,decimal eventq ini sort team units) \
            $(addprefix sim/app/drive/,command executor image moves rehearsal replay start work_gpu) \
            $(addprefix policies/lib/,$(NUMERICS) easy gittins knapsack order ranked reach sharing skyline vacancy waiting) \
            $(addprefix policies/,$(addprefix adaptdl/,pollux search sia sia_weigh tiresias) $(addprefix elasticflow/,las loop promise reference share steps turns))
-ROOMS    = $(if $(or $(filter %-plain,$(VARIANT)),$(and $(WERROR),$(if $(SAN),,1))),,$(TOGETHER))
+ROOMS    = $(if $(or $(filter %-plain,$(VARIANT)),$(and $(WERROR),$(if $(SAN),,$(filter clang,$(notdir $(CC)))))),,$(TOGETHER))
 FILES_OF = $(filter-out $(ALONE:%=%.c),$(wildcard $(1)/*.c))
 # The objects of files: those of rooms, and one of each other file.
 OBJECTS  = $(patsubst %,$(BUILD)/%/room.o,$(filter $(ROOMS),$(sort $(patsubst %/,%,$(dir $(1)))))) \
@@ -165,8 +166,8 @@ $(BUILD)/libgsim.so: $(BUILD)/libgsim.a $(BUILD)/installed/names.map
 # A folder is newer than what was made of its list of files once a file comes or goes.
 $(ROOMS:%=$(BUILD)/%/room.c): $(BUILD)/%/room.c: % tools/room.sh Makefile | $$(@D)/.
 	@sh tools/room.sh $(sort $(call FILES_OF,$*)) >$@
-# A name of one file may well shadow another file's.
-$(ROOMS:%=$(BUILD)/%/room.o): CFLAGS += -Wno-shadow
+# A name of one file may well shadow another file's. Within a function it does not.
+$(ROOMS:%=$(BUILD)/%/room.o): CFLAGS += -Wno-shadow $(if $(and $(WARN),$(filter gcc,$(notdir $(CC)))),-Wshadow=local)
 $(ROOMS:%=$(BUILD)/%/room.o): %.o: %.c
 	$(COMPILE)
 $(BUILD)/%.o: %.c Makefile | $$(@D)/.

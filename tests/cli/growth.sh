@@ -32,6 +32,9 @@ sigma = 1.5
 choice = 1, 2, 4, 8, 16, 32
 weights = 60, 12, 12, 12, 3, 1
 END
+# Seven ratios are taken of fewer jobs without CASES=all: each is within a tenth of that of more.
+wide=1800 line=900 few_narrow=200 many_narrow=800 few_mem=400 many_mem=1600
+case ${CASES-} in all) wide=3000 line=1500 few_narrow=250 many_narrow=1000 few_mem=500 many_mem=2000 ;; esac
 # What is measured is gone through twice: first its commands are noted, which one process of valgrind then counts, since to
 # start it takes as long as most of them; then the instructions of each are known.
 instructions() { # policy with its settings, trace, nodes (none: of its cluster)
@@ -56,7 +59,7 @@ count_all() {
     say "all of it can be measured" $?
     sed -n 's/.*I *refs: *//p' "$tmp/log" | tr -d , | sed '$d' >"$tmp/counts"
 }
-for n in 250 500 1000 2000 4000; do
+for n in 250 400 500 1000 1600 2000 4000; do
     "$gsim" generate --quiet --spec "trace.jobs=$n" "$tmp/rush.ini" -o "$tmp/$n.csv"
     # jobs of e^5 s have few turns each, and a turn costs no less
     "$gsim" generate --quiet --spec "trace.jobs=$n" --spec duration.mu=5 --spec mem_gib.distribution=uniform --spec mem_gib.lo=4 \
@@ -99,20 +102,21 @@ bounds() {
     many=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/2000parts.csv" none) - start))
     holds "backfill, two partitions" "four times the jobs cost" "$(over "$many" "$few")" 8
     # Eight times the GPUs run eight times the jobs at once. The head's reservation is not sought among all of them at each
-    # event, so that 3000 jobs cost no more there (0.84 times as much; 1.36 where each end of a running job tried the head).
+    # event, so that jobs cost no more there (0.84 times as much for 3000 jobs, 0.88 for 1800; 1.36 where each end
+    # of a running job tried the head).
     sed 's/count = 4/count = 32/' "$tmp/parts.ini" >"$tmp/wide.ini"
     for n in 64 512; do
-        "$gsim" generate --quiet --spec trace.jobs=3000 --spec arrival.load=1.5 --spec "arrival.gpus=$n" "$tmp/rush.ini" -o "$tmp/all$n.csv"
+        "$gsim" generate --quiet --spec trace.jobs=$wide --spec arrival.load=1.5 --spec "arrival.gpus=$n" "$tmp/rush.ini" -o "$tmp/all$n.csv"
         grep -v '^#' "$tmp/all$n.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/gpus$n.csv"
     done
     few=$(($(instructions "easy-backfill --cluster $tmp/parts.ini" "$tmp/gpus64.csv" none) - start))
     many=$(($(instructions "easy-backfill --cluster $tmp/wide.ini" "$tmp/gpus512.csv" none) - start))
     holds "easy-backfill, two partitions" "on eight times the GPUs as many jobs cost" "$(over "$many" "$few")" 1
     # A backfill pass of slurm sees the nodes on which a job may start soonest, and ends behind the last job that may start, so
-    # that a line of waiting jobs costs less on eight times the GPUs (0.69 times as much; 0.83 where a job saw all nodes that
-    # have room for too short a time, and 1.56 where each job was held against each node, and all were planned).
+    # that a line of waiting jobs costs less on eight times the GPUs (0.69 times as much for 1500 jobs; 0.83 where a job saw all
+    # nodes that have room for too short a time, and 1.56 where each job was held against each node, and all were planned).
     for n in 64 512; do
-        "$gsim" generate --quiet --spec trace.jobs=1500 --spec arrival.load=2 --spec "arrival.gpus=$n" "$tmp/rush.ini" -o "$tmp/line$n.csv"
+        "$gsim" generate --quiet --spec trace.jobs=$line --spec arrival.load=2 --spec "arrival.gpus=$n" "$tmp/rush.ini" -o "$tmp/line$n.csv"
     done
     few=$(($(instructions slurm "$tmp/line64.csv" 8) - start)) many=$(($(instructions slurm "$tmp/line512.csv" 64) - start))
     holds slurm "on eight times the GPUs as many jobs cost" "$(over "$many" "$few")" 0.8
@@ -150,14 +154,14 @@ bounds() {
     # by the order of the first one, which saves a quarter of 250 jobs (7.9e7 for 1.05e8) and an eleventh of 1000 (7.1e8
     # for 7.7e8), 9.2. Where a job's logarithms stay as long as it waits, and long queues are weighed by bounds, 8.0 (6.6e8
     # for 7.0e8 in 1000 jobs).
-    for n in 250 1000; do
+    for n in $(printf '%s\n' $few_narrow $many_narrow 250 1000 | sort -u); do
         "$gsim" generate --quiet --spec "trace.jobs=$n" --spec arrival.gpus=8 --spec 'gpus.choice=1, 2, 4, 8' \
             --spec 'gpus.weights=70, 10, 10, 10' "$tmp/rush.ini" -o "$tmp/narrow$n.csv"
     done
     for most_of in 'shockwave 8.8' 'sia 8' 'synergy 11'; do
         # shellcheck disable=SC2086
         set -- $most_of
-        few=$(($(instructions "$1" "$tmp/narrow250.csv" 1) - start)) many=$(($(instructions "$1" "$tmp/narrow1000.csv" 1) - start))
+        few=$(($(instructions "$1" "$tmp/narrow$few_narrow.csv" 1) - start)) many=$(($(instructions "$1" "$tmp/narrow$many_narrow.csv" 1) - start))
         holds "$1" "on one server four times the jobs cost" "$(over "$many" "$few")" "$2"
     done
 
@@ -172,9 +176,9 @@ bounds() {
         many=$(instructions "$policy" "$tmp/$many_jobs.csv") many_turns=$(turns)
         few=$((few - start)) many=$((many - start))
         holds "$policy" "among four times the jobs a turn costs" "$(over $((many * few_turns / many_turns)) "$few")" "$most_turn"
-    done <<'END'
-gandiva 500mem 2000mem 1.22
-suspend 500mem 2000mem 1.22
+    done <<END
+gandiva ${few_mem}mem ${many_mem}mem 1.22
+suspend ${few_mem}mem ${many_mem}mem 1.22
 adaptive 1000mem 4000mem 1.2
 END
     # A turn of gang-rr on one server looks at rows that have gangs: among four times the jobs it costs 1.05 times as much (1.24

@@ -15,7 +15,7 @@
 #include "sim/base/rng.h"
 #include "tests/support/runner.h"
 
-enum { CASES = 4000 / TEST_FEWER, STOPS = 6, MOST_PARTS = 2, CHUNK = 2 << 20 };
+enum { CASES = 4000 / TEST_FEWER_REPEATED, STOPS = 6, MOST_PARTS = 2, CHUNK = 2 << 20 };
 
 /* A context, its GPU, and the further GPUs of a gang. */
 struct script {

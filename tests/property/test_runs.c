@@ -273,7 +273,7 @@ static void decide_and_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static void test_looking_changes_nothing(void **state) {
     (void)state;
     static const char *const timerless[] = {"fifo", "backfill", "sjf", "srtf", "srsf", "timeslice"};
-    for (uint64_t seed = 1; seed <= 20 / TEST_FEWER; seed++)
+    for (uint64_t seed = 1; seed <= 20 / TEST_FEWER_REPEATED; seed++)
         for (size_t p = 0; p < sizeof timerless / sizeof *timerless; p++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S / 10, arena);

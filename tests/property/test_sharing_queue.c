@@ -15,7 +15,7 @@
 #include "sim/base/wide.h"
 
 #define S GSIM_NS_PER_S
-enum { JOBS = 60, RUNS = 20 / TEST_FEWER + 1 };
+enum { JOBS = 60, RUNS = 20 / TEST_FEWER_REPEATED + 1 };
 
 /* Behind the first eleven come those that manage memory of gangs as well, whose times then differ
  * from those alone, and those with rules of their own on who shares. */

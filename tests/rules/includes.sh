@@ -62,6 +62,9 @@ check() {
 }
 breaches=$(check .)
 if [ -z "$breaches" ]; then echo "ok includes go down only"; else printf 'not ok includes go down only\n%s\n' "$breaches"; fi
+# A room of several files is compiled as one, and the compiler does not miss what the second forgot to include.
+breaches=$(python3 tests/support/included.py 2>&1)
+if [ -z "$breaches" ]; then echo "ok files include what they name"; else printf 'not ok files include what they name\n%s\n' "$breaches"; fi
 # The names of the simulators that reference= copies stand in sim/api/compat.c, beside what each changes:
 # the core and the models ask for properties. Comments may say where a property comes from.
 simulators=$(sed -n 's/.*\.name = "\([a-z]*\)".*/\1/p' sim/api/compat.c | grep -v '^none$' | paste -sd '|')
@@ -108,3 +111,14 @@ missed=$(
     breach policies/bad.c '<math.h>'
 )
 echo "${missed:-ok the include rule finds breaches}"
+mkdir -p "$tmp/sim"
+printf 'enum { GSIM_MOST = 3 };\nint gsim_a(int n);\n' >"$tmp/sim/a.h"
+printf 'int gsim_a(int n) { return n; }\n' >"$tmp/sim/a.c"
+printf 'int b(void) { return gsim_a(GSIM_MOST); }\n' >"$tmp/sim/b.c"
+printf '#include "sim/a.h"\nint c(void) { return gsim_a(GSIM_MOST); }\n' >"$tmp/sim/c.c"
+found=$(python3 tests/support/included.py "$tmp" | tr '\n' ';')
+if [ "$found" = "sim/a.c is without its own sim/a.h;sim/b.c names GSIM_MOST without sim/a.h;sim/b.c names gsim_a without sim/a.h;" ]; then
+    echo "ok the rule of what is named finds breaches"
+else
+    printf 'not ok the rule of what is named finds breaches\n# %s\n' "$found"
+fi

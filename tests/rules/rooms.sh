@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Files of a folder that the Makefile compiles as one (TOGETHER, without those in ALONE) give no name to two
-# things of their own: functions, variables, types, constants, and macros of two texts. The released build is
-# compiled so; in a build for tests each file is compiled by itself, and such names do not meet.
+# things of their own: functions, variables, types, constants, and macros of two texts. The released build and those of a
+# check are compiled so; in a build for short ways each file is compiled by itself, and such names do not meet.
 set -u
 . tests/support/check.sh
 cat >"$tmp/rooms.py" <<'P'

@@ -4,17 +4,17 @@
 # policy has every file that the linker takes for it, and a change of one policy leaves the others'
 # sums alone.
 set -u
-build=$1
 LC_ALL=C
 export LC_ALL
 . tests/support/check.sh
 files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/study/*.def sim/app/*/*.[ch] sim/app/*/*.def models/*/*.[ch] models/*/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
 # --- files that the linker takes: each that defines a name which a file taken before lacks
-linked() { # folder of objects: "OWNER FILE.c"
-    (cd "$1" && nm -A ./*.o ./*/*.o) | awk '
-        { file = substr($0, 3, index($0, ".o:") - 3) }
+linked() { # "OWNER FILE.c"
+    python3 tests/support/names.py | awk '
+        !sub(/^policies\//, "") { next }
+        { file = $0; sub(/\.o:.*/, "", file) }
         $2 == "U" { needs[file] = needs[file] " " $3 }
-        NF == 3 && $2 ~ /^[A-TV-Z]$/ { owner[$3] = file }
+        $2 == "T" { owner[$3] = file }
         function reach(from, policy,    i, n, list) {
             if ((policy, from) in seen) return
             seen[policy, from] = 1
@@ -26,7 +26,7 @@ linked() { # folder of objects: "OWNER FILE.c"
 }
 # shellcheck disable=SC2086
 sh tools/sources.sh - $files >"$tmp/parts"
-linked "$build/policies" >"$tmp/linked"
+linked >"$tmp/linked"
 awk '$1 != "all" { print $1, $3 }' "$tmp/parts" | sort -u >"$tmp/listed"
 comm -13 "$tmp/listed" "$tmp/linked" >"$tmp/log"
 [ -s "$tmp/linked" ] && [ ! -s "$tmp/log" ]
