@@ -364,8 +364,44 @@ static void say_what_is_gap(struct gsim_builder *b) {
                   b->n_gappy, b->n);
 }
 
+static bool name_lines(struct gsim_builder *b) {
+    if (b->line)
+        return true;
+    b->line = gsim_arena_grow_raw(b->arena, NULL, b->capacity * sizeof *b->line);
+    for (uint32_t i = 0; b->line && i < b->n; i++)
+        b->line[i] = (uint32_t)(b->first_line + i);
+    b->is_irregular = b->line;
+    return b->line;
+}
+
+bool gsim_build_take_out(struct gsim_builder *b, const bool *is_out) {
+    uint32_t n = 0;
+    if (!name_lines(b))
+        return false;
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (is_out[i])
+            continue;
+        b->submit_ns[n] = b->submit_ns[i];
+        b->service_ns[n] = b->service_ns[i];
+        b->gpus[n] = b->gpus[i];
+        b->id_at[n] = b->id_at[i];
+        b->line[n] = b->line[i];
+        for (uint8_t k = 0; k < b->n_kept; k++)
+            b->column[b->kept[k]][n] = b->column[b->kept[k]][i];
+        n++;
+    }
+    b->n = n;
+    return true;
+}
+
+void gsim_build_look_at_order(struct gsim_builder *b) {
+    b->is_unsorted = false;
+    for (uint32_t i = 1; i < b->n; i++)
+        b->is_unsorted |= b->submit_ns[i] < b->submit_ns[i - 1];
+}
+
 /* Times on the calendar become times since the first submission. */
-static void start_at_the_first(struct gsim_builder *b) {
+static int64_t start_at_the_first(struct gsim_builder *b) {
     static const enum gsim_column times[] = {GSIM_COL_LOGGED_START_NS, GSIM_COL_LOGGED_END_NS};
     int64_t first = b->submit_ns[0];
     for (uint32_t i = 1; i < b->n; i++)
@@ -376,6 +412,7 @@ static void start_at_the_first(struct gsim_builder *b) {
         for (uint32_t i = 0; b->column[times[t]] && i < b->n; i++)
             if (b->column[times[t]][i] >= 0)
                 b->column[times[t]][i] -= first;
+    return first;
 }
 
 static enum gsim_status refuse_empty(struct gsim_builder *b) {
@@ -395,8 +432,7 @@ enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *for
     say_what_is_gap(builder);
     if (builder->fates.is_failed || !dropped)
         return gsim_no_memory(builder->log, "reading a trace");
-    if (builder->is_absolute)
-        start_at_the_first(builder);
+    int64_t first_ns = builder->is_absolute ? start_at_the_first(builder) : 0;
     *out = (struct gsim_trace){.path = builder->path,
                                .format = format,
                                .n_jobs = builder->n,
@@ -407,7 +443,8 @@ enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *for
                                .line = builder->line,
                                .first_line = builder->first_line,
                                .submit_ns = builder->submit_ns,
-                               .service_ns = builder->service_ns};
+                               .service_ns = builder->service_ns,
+                               .origin_s = builder->is_zoneless ? first_ns / GSIM_NS_PER_S : 0};
     if (builder->is_wide)
         out->gpus = builder->gpus;
     else

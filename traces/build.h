@@ -9,7 +9,7 @@
 /* A priority may be -1, so an empty cell has this value until the row is added; then it is 0. */
 #define GSIM_EMPTY_PRIORITY INT64_MIN
 
-enum { GSIM_ROW_EXTRAS = 20 };
+enum { GSIM_ROW_EXTRAS = 21 };
 
 struct gsim_known_jobs; /* known_jobs.h */
 
@@ -106,6 +106,10 @@ void gsim_build_keep(struct gsim_builder *builder, int64_t line);
 void gsim_build_refuse(struct gsim_builder *builder, int64_t line, const char *why);
 /* Adds builder->row, of which gsim_build_times is true, as the next job. */
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line);
+/* Takes these jobs out; false: no memory. */
+bool gsim_build_take_out(struct gsim_builder *builder, const bool *is_out);
+/* To be called where submissions were changed. */
+void gsim_build_look_at_order(struct gsim_builder *builder);
 /* Checks the trace as a whole (ids are unique), warns about rows that were left out and the
  * reasons, and hands the columns over. */
 enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,

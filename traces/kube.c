@@ -87,19 +87,30 @@ struct run {
     uint32_t n;
     int64_t gpus, cpus_milli, mem_bytes, from_s, to_s, n_restarts;
     const char *wrong, *drop;
+    bool runs_on; /* some pod of it had not ended */
 };
 
 static int64_t sum(int64_t a, int64_t b) {
     return b < 0 ? a : (a < 0 ? 0 : a) + b;
 }
 
-static void add_pod(struct run *run, const struct gsim_kube_pod *pod) {
+/* A pod that runs holds its GPUs until the file was written: left out, notebooks and services would
+ * be missing from the cluster. */
+static bool runs_until(const struct gsim_kube_pod *pod, int64_t latest_s) {
+    return strcmp(pod->phase, "Running") == 0 && pod->scheduled_s >= 0 &&
+           latest_s > pod->scheduled_s;
+}
+
+static void add_pod(struct run *run, const struct gsim_kube_pod *pod, int64_t latest_s) {
+    bool runs_on = runs_until(pod, latest_s);
+    int64_t ended_s = runs_on ? latest_s : pod->ended_s;
+    run->runs_on |= runs_on;
     run->gpus += pod->gpus;
     run->cpus_milli = sum(run->cpus_milli, pod->cpus_milli);
     run->mem_bytes = sum(run->mem_bytes, pod->mem_bytes);
     run->n_restarts += pod->n_restarts;
     run->from_s = pod->scheduled_s > run->from_s ? pod->scheduled_s : run->from_s;
-    run->to_s = pod->ended_s > run->to_s ? pod->ended_s : run->to_s;
+    run->to_s = ended_s > run->to_s ? ended_s : run->to_s;
     if (pod->wrong)
         run->wrong = pod->wrong;
     else if (!*pod->name || pod->created_s < 0)
@@ -109,12 +120,12 @@ static void add_pod(struct run *run, const struct gsim_kube_pod *pod) {
                     "ones";
     else if (strcmp(pod->phase, "Pending") == 0)
         run->drop = "they had not started";
-    else if (!has_ended(pod))
+    else if (!runs_on && !has_ended(pod))
         run->drop = "they had not ended yet";
     else if (pod->scheduled_s < 0)
         run->drop = "their pods do not say when they were scheduled (their events may: kubectl get "
                     "pods,events)";
-    else if (pod->ended_s < 0)
+    else if (ended_s < 0)
         run->drop = "their containers do not say when they ended";
 }
 
@@ -125,8 +136,8 @@ static struct run take_run(const struct gsim_kube *all, uint32_t first) {
     int64_t first_end_s = INT64_MAX;
     do {
         const struct gsim_kube_pod *pod = &run.pod[run.n++];
-        add_pod(&run, pod);
-        if (pod->ended_s >= 0 && pod->ended_s < first_end_s)
+        add_pod(&run, pod, all->latest_s);
+        if (has_ended(pod) && pod->ended_s >= 0 && pod->ended_s < first_end_s)
             first_end_s = pod->ended_s;
     } while (first + run.n < all->n_pods && is_of(run.pod, &run.pod[run.n]) &&
              run.pod[run.n].created_s < first_end_s);
@@ -175,6 +186,9 @@ static bool fill(struct gsim_builder *b, const struct run *run, const struct gsi
         row->loss =
             "they have containers that were restarted on their GPUs: the job's time is that "
             "of all these runs";
+    if (run->runs_on)
+        row->loss = "they had not ended yet: here they run until the last time in the file, which "
+                    "was written then or later";
     for (uint32_t i = 0, used = 0; i < run->n; i++) {
         size_t n = strlen(run->pod[i].node);
         if (n == 0 || used + n + 2 > sizeof row->nodes)

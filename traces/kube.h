@@ -36,6 +36,7 @@ struct gsim_kube {
     struct gsim_kube_owner *owner;
     struct gsim_kube_other *other;
     uint32_t n_pods, n_owners, n_others;
+    int64_t latest_s; /* of all times that were looked at: the file was written then, or later */
 };
 
 /* Reads the objects. A time or an amount that cannot be read makes its pod wrong, not the file. */

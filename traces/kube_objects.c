@@ -77,6 +77,8 @@ static void take_time(struct reading *r, const char *text, size_t length, int64_
     enum { LENGTH = 19 };
     if (length < LENGTH || text[length - 1] != 'Z' || !gsim_calendar_parse(text, LENGTH, out))
         r->o.pod.wrong = "a time is not of the form 2024-05-31T12:00:00Z";
+    else if (*out > r->out->latest_s)
+        r->out->latest_s = *out;
 }
 
 static void take_later(struct reading *r, const char *text, size_t length, int64_t *out) {

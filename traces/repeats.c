@@ -11,6 +11,7 @@ struct repeats {
     uint64_t *table;
     size_t buckets;
     uint32_t *run; /* by row: how many rows before it have its id; NULL: no row was found yet */
+    uint32_t *before; /* by row: the run before it, plus one; 0: none */
     bool *is_copy; /* by row: it says nothing that a row before it does not */
     uint32_t n_copies;
 };
@@ -35,6 +36,15 @@ static bool is_copy(const struct gsim_builder *b, uint32_t i, uint32_t other) {
            cell(b, GSIM_COL_LOGGED_START_NS, i) == cell(b, GSIM_COL_LOGGED_START_NS, other);
 }
 
+/* Logs of two days that were joined have a job that ran on both twice, with one start. */
+static bool is_same_run(const struct gsim_builder *b, uint32_t i, uint32_t other) {
+    int64_t start_ns = cell(b, GSIM_COL_LOGGED_START_NS, i);
+    return start_ns >= 0 && start_ns == cell(b, GSIM_COL_LOGGED_START_NS, other);
+}
+
+static const char is_shorter[] =
+    "another row of their job has the same start and a longer time (logs of several days, joined)";
+
 /* Names a run after its job, and lets it arrive when the run before it ended. */
 static bool split_off(struct repeats *r, uint32_t i, uint32_t other) {
     struct gsim_builder *b = r->b;
@@ -58,26 +68,66 @@ static bool split_off(struct repeats *r, uint32_t i, uint32_t other) {
     return true;
 }
 
+static void leave_out(struct repeats *r, uint32_t i, const char *why) {
+    struct gsim_builder *b = r->b;
+    r->is_copy[i] = true;
+    r->n_copies++;
+    gsim_fates_add(&b->fates, GSIM_FATE_LEFT_OUT, gsim_build_line(b, i), id_of(b, i), why, NULL);
+}
+
+/* The row takes the place of a shorter one among the runs of its job. */
+static void take_place(struct repeats *r, uint32_t i, uint32_t other) {
+    struct gsim_builder *b = r->b;
+    leave_out(r, other, is_shorter);
+    r->run[i] = r->run[other];
+    r->before[i] = r->before[other];
+    b->id_at[i] = b->id_at[other];
+    b->submit_ns[i] = b->submit_ns[other];
+}
+
+static bool open_runs(struct repeats *r) {
+    if (r->run)
+        return true;
+    r->run = gsim_arena_array(r->b->arena, r->b->n, sizeof *r->run);
+    r->before = gsim_arena_array(r->b->arena, r->b->n, sizeof *r->before);
+    r->is_copy = gsim_arena_array(r->b->arena, r->b->n, sizeof *r->is_copy);
+    return r->run && r->before && r->is_copy;
+}
+
+/* Whether the row is one of the runs that are known; then all is done. */
+static bool is_known(struct repeats *r, uint32_t i, uint32_t last, uint64_t *entry) {
+    const struct gsim_builder *b = r->b;
+    uint32_t later = 0; /* the run behind that, plus one */
+    for (uint32_t other = last + 1; other > 0; later = other, other = r->before[other - 1]) {
+        int64_t more_ns = b->service_ns[i] - b->service_ns[other - 1];
+        if (!is_copy(b, i, other - 1) && !is_same_run(b, i, other - 1))
+            continue;
+        if (more_ns <= 0) {
+            leave_out(r, i, more_ns == 0 ? "they repeat a row before them" : is_shorter);
+            return true;
+        }
+        take_place(r, i, other - 1);
+        if (later > 0)
+            r->before[later - 1] = i + 1;
+        else
+            *entry = (*entry >> 32 << 32) | (i + 1);
+        return true;
+    }
+    return false;
+}
+
 static enum gsim_status meet(struct repeats *r, uint32_t i, uint32_t other, uint64_t *entry) {
     struct gsim_builder *b = r->b;
     if (!b->has_runs) {
         (void)refuse(b, i, other);
         return GSIM_OK; /* the remaining rows are checked as well */
     }
-    if (!r->run) {
-        r->run = gsim_arena_array(b->arena, b->n, sizeof *r->run);
-        r->is_copy = gsim_arena_array(b->arena, b->n, sizeof *r->is_copy);
-        if (!r->run || !r->is_copy)
-            return gsim_no_memory(b->log, "looking for duplicate ids");
-    }
-    if (is_copy(b, i, other)) {
-        r->is_copy[i] = true;
-        r->n_copies++;
-        gsim_fates_add(&b->fates, GSIM_FATE_LEFT_OUT, gsim_build_line(b, i), id_of(b, i),
-                       "they repeat a row before them", NULL);
+    if (!open_runs(r))
+        return gsim_no_memory(b->log, "looking for duplicate ids");
+    if (is_known(r, i, other, entry))
         return GSIM_OK;
-    }
     *entry = (*entry >> 32 << 32) | (i + 1);
+    r->before[i] = other + 1;
     return split_off(r, i, other) ? GSIM_OK : gsim_no_memory(b->log, "looking for duplicate ids");
 }
 
@@ -98,42 +148,6 @@ static enum gsim_status look_at(struct repeats *r, uint32_t i) {
     return GSIM_OK;
 }
 
-/* --- leaving copies out ----------------------------------------------------------------------- */
-
-static bool name_lines(struct gsim_builder *b) {
-    if (b->line)
-        return true;
-    b->line = gsim_arena_grow_raw(b->arena, NULL, b->capacity * sizeof *b->line);
-    for (uint32_t i = 0; b->line && i < b->n; i++)
-        b->line[i] = (uint32_t)(b->first_line + i);
-    b->is_irregular = b->line;
-    return b->line;
-}
-
-static void take_out(struct repeats *r) {
-    struct gsim_builder *b = r->b;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->n; i++) {
-        if (r->is_copy[i])
-            continue;
-        b->submit_ns[n] = b->submit_ns[i];
-        b->service_ns[n] = b->service_ns[i];
-        b->gpus[n] = b->gpus[i];
-        b->id_at[n] = b->id_at[i];
-        b->line[n] = b->line[i];
-        for (uint8_t k = 0; k < b->n_kept; k++)
-            b->column[b->kept[k]][n] = b->column[b->kept[k]][i];
-        n++;
-    }
-    b->n = n;
-}
-
-static void check_order(struct gsim_builder *b) {
-    b->is_unsorted = false;
-    for (uint32_t i = 1; i < b->n; i++)
-        b->is_unsorted |= b->submit_ns[i] < b->submit_ns[i - 1];
-}
-
 enum gsim_status gsim_repeats_find(struct gsim_builder *builder) {
     struct repeats r = {.b = builder, .buckets = 64};
     int64_t errors_before = builder->log->n_errors;
@@ -145,12 +159,9 @@ enum gsim_status gsim_repeats_find(struct gsim_builder *builder) {
     for (uint32_t i = 0; i < builder->n && status == GSIM_OK; i++)
         status = look_at(&r, i);
     gsim_arena_drop(builder->arena, r.table);
-    if (status == GSIM_OK && r.n_copies > 0) {
-        if (!name_lines(builder))
-            return gsim_no_memory(builder->log, "looking for duplicate ids");
-        take_out(&r);
-    }
+    if (status == GSIM_OK && r.n_copies > 0 && !gsim_build_take_out(builder, r.is_copy))
+        return gsim_no_memory(builder->log, "looking for duplicate ids");
     if (status == GSIM_OK && r.run)
-        check_order(builder);
+        gsim_build_look_at_order(builder);
     return status == GSIM_OK && builder->log->n_errors > errors_before ? GSIM_BAD_INPUT : status;
 }

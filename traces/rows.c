@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "traces/after.h"
+#include "traces/log_from.h"
 
 enum gsim_status gsim_rows_listen(struct gsim_rows *rows, struct gsim_input *input,
                                   struct gsim_arena *arena, struct gsim_log *log) {
@@ -31,6 +32,7 @@ enum gsim_status gsim_rows_begin(struct gsim_rows *rows, struct gsim_builder *bu
     rows->b = builder;
     builder->is_lenient = options && options->is_lenient;
     builder->shards = options ? options->shards : 0;
+    rows->log_from = options ? options->log_from : NULL;
     builder->fates.list = options ? options->left_out : NULL;
     enum gsim_status status = GSIM_OK;
     if (options && options->gpu_mem)
@@ -126,8 +128,11 @@ enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
         status = gsim_assume_check(rows->b, rows->assumed, rows->n_assumed);
     if (status == GSIM_OK && !rows->b->is_numbered)
         status = gsim_repeats_find(rows->b);
-    if (status == GSIM_OK) /* archives name jobs that they do not have */
-        status = gsim_after_link(rows->b, strcmp(format, "native") != 0);
+    const char *cut = NULL;
+    if (status == GSIM_OK)
+        status = gsim_log_from_cut(rows->b, rows->log_from, &cut);
+    if (status == GSIM_OK) /* archives name jobs that they do not have, as do logs that were cut */
+        status = gsim_after_link(rows->b, strcmp(format, "native") != 0 || cut);
     if (status == GSIM_OK && !gsim_build_forget_names(rows->b))
         status = gsim_no_memory(rows->b->log, "reading a trace");
     if (status == GSIM_OK)
@@ -135,12 +140,14 @@ enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
     if (status != GSIM_OK)
         return status;
     const char **list = gsim_arena_array(
-        rows->b->arena, (size_t)(rows->n_assumed + rows->n_told) + 5, sizeof *list);
+        rows->b->arena, (size_t)(rows->n_assumed + rows->n_told) + 6, sizeof *list);
     if (!list)
         return gsim_no_memory(rows->b->log, "reading a trace");
     int n = 0;
     for (; n < rows->n_told; n++)
         list[n] = rows->told[n];
+    if (cut)
+        list[n++] = cut;
     if (gsim_gpu_mem_name(rows->gpu_mem))
         list[n++] = gsim_gpu_mem_name(rows->gpu_mem);
     if (gsim_by_model_is_used(rows->by_model))

@@ -21,6 +21,7 @@ struct gsim_rows {
     struct gsim_goodput *goodput; /* NULL: no table */
     struct gsim_assumption assumed[GSIM_COL_COUNT];
     int n_assumed;
+    const char *log_from; /* NULL: nothing is cut off the log */
     const char *told[GSIM_MAX_TOLD]; /* notes in the file about cells filled when it was made */
     int n_told;
 };

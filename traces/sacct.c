@@ -54,22 +54,40 @@ static bool take_shown_job(struct gsim_builder *builder, const char *text, size_
            ((builder->row.id_length > 0 && length > 0) || take_job(builder, text, length));
 }
 
-/* A local time, or seconds since 1970 (SLURM_TIME_FORMAT=%s). Slurm writes a time that it did not
+/* A local time, or one with its zone (SLURM_TIME_FORMAT=%FT%T%z: +0200), which is a time of UTC. */
+static bool parse_zoned(const char *text, size_t length, int64_t *seconds, bool *has_zone) {
+    enum { DATE = 19, ZONE = 5, HOUR_S = 3600, MINUTE_S = 60 };
+    const char *zone = length == DATE + ZONE ? text + DATE : "";
+    int64_t digits;
+    *has_zone = (*zone == '+' || *zone == '-') && strspn(zone + 1, "0123456789") == ZONE - 1 &&
+                gsim_parse_decimal(zone + 1, ZONE - 1, 1, &digits) == GSIM_PARSE_OK;
+    if (!gsim_calendar_parse(text, *has_zone ? DATE : length, seconds))
+        return false;
+    if (*has_zone)
+        *seconds -= (digits / 100 * HOUR_S + digits % 100 * MINUTE_S) * (*zone == '+' ? 1 : -1);
+    return true;
+}
+
+/* A date, or seconds since 1970 (SLURM_TIME_FORMAT=%s). Slurm writes a time that it did not
  * record as 0, which is New Year of 1970 on clocks east of Greenwich (1969 is no time here). */
 static bool take_submit(struct gsim_builder *builder, const char *text, size_t length) {
     const int64_t day_s = 86400;
     int64_t seconds;
-    if (gsim_calendar_parse(text, length, &seconds) && seconds <= day_s) {
+    bool has_zone, is_date = parse_zoned(text, length, &seconds, &has_zone);
+    if (is_date && seconds <= day_s) {
         builder->row.drop = "Slurm did not record when they were submitted (Submit is its time 0, "
                             "1970-01-01)";
         return true;
     }
-    return gsim_take_submit_date(builder, text, length) || gsim_take_submit(builder, text, length);
+    if (is_date)
+        builder->row.submit_ns = seconds * GSIM_NS_PER_S;
+    return is_date || gsim_take_submit(builder, text, length);
 }
 
 static bool take_moment(const char *text, size_t length, int64_t *seconds) {
     int64_t ns = -1;
-    if (is_nothing(text) || gsim_calendar_parse(text, length, seconds))
+    bool has_zone;
+    if (is_nothing(text) || parse_zoned(text, length, seconds, &has_zone))
         return true;
     bool is_ok =
         gsim_cell_seconds(text, length, &ns) == GSIM_PARSE_OK && ns >= 0 && ns <= GSIM_TIME_MAX / 2;
@@ -78,7 +96,9 @@ static bool take_moment(const char *text, size_t length, int64_t *seconds) {
 }
 
 static bool take_start(struct gsim_builder *builder, const char *text, size_t length) {
-    builder->is_zoneless |= gsim_calendar_parse(text, length, &builder->row.ran_from_s);
+    bool has_zone;
+    builder->is_zoneless |=
+        parse_zoned(text, length, &builder->row.ran_from_s, &has_zone) && !has_zone;
     return take_moment(text, length, &builder->row.ran_from_s);
 }
 
@@ -145,13 +165,14 @@ static bool take_limit_raw(struct gsim_builder *builder, const char *text, size_
             *limit >= 0);
 }
 
-/* Reads "CANCELLED by 1000" as CANCELLED. */
+/* Reads "CANCELLED by 1000" as CANCELLED. A row that is RESIZING is the part of a job before its
+ * size was changed, with an end; the next row of its id is the part behind that. */
 static bool take_state(struct gsim_builder *builder, const char *text, size_t length) {
     char word[32] = "";
     size_t n = strcspn(text, " +");
     memcpy(word, text, n < sizeof word ? n : sizeof word - 1);
-    if (gsim_text_choice(word, "RUNNING|SUSPENDED|COMPLETING|CONFIGURING|RESIZING") >= 0)
-        builder->row.drop = "they had not ended yet";
+    if (gsim_text_choice(word, "RUNNING|SUSPENDED|COMPLETING|CONFIGURING") >= 0)
+        builder->row.extra[GSIM_SACCT_IS_RUNNING] = 1;
     else if (gsim_text_choice(word, "PENDING|REVOKED") >= 0)
         builder->row.drop = "they had not started";
     return length > 0;
@@ -225,14 +246,37 @@ static const char *why_no_gpu(const struct gsim_row *row) {
                : "they had no GPU (no gres/gpu in AllocTRES)";
 }
 
+/* A job that still runs holds its GPUs: left out, the long jobs of a log would be missing from it,
+ * and the cluster emptier than it was. One past its limit is the record of a job that is gone.
+ * Without Start it could not be told from a row of a later log that has its end. */
+static void look_at_running(struct gsim_row *row) {
+    int64_t limit_ns = row->cell[GSIM_COL_LIMIT_NS];
+    if (row->extra[GSIM_SACCT_IS_RUNNING] <= 0 || row->service_ns < 0)
+        return;
+    if (row->ran_from_s < 0)
+        row->drop = "they had not ended yet (with the column Start they would be jobs that run for "
+                    "as long as they had run)";
+    else if (row->service_ns == 0)
+        row->drop = "they had begun in the second in which the log was written";
+    else if (limit_ns >= 0 && row->service_ns > limit_ns)
+        row->drop = "they had not ended yet though they were past their time limit: records of "
+                    "jobs that are gone ('sacctmgr show runawayjobs' lists them), or OverTimeLimit";
+    else
+        row->loss = "they had not ended yet: here they run for as long as they had run when the "
+                    "log was written";
+    if (row->ran_from_s >= 0)
+        row->ran_to_s = row->ran_from_s + row->service_ns / GSIM_NS_PER_S;
+}
+
 static void finish_job(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
+    look_at_running(row);
     look_at_clock(row);
     if (row->id_length == 0)
         row->wrong = "no job id: the columns JobIDRaw or JobID have it";
     else if (row->service_ns < 0)
         row->wrong = "no time: the columns ElapsedRaw or Elapsed have it";
-    else if (row->service_ns == 0)
+    else if (row->service_ns == 0 && !row->drop)
         row->drop = "they ended before they ran (no elapsed time)";
     else if (row->extra[GSIM_SACCT_GPUS] <= 0)
         row->drop = why_no_gpu(row);
@@ -308,10 +352,14 @@ static const struct gsim_mapping mappings[] = {
 static const struct {
     const char *columns, *characters, *words;
 } looks[] = {
-    {"Submit|Eligible|Start|End", "0123456789-:T", NO_TIMES},
-    {"ElapsedRaw|AllocCPUS|NTasks|NNodes|AllocNodes|ReqNodes|Priority", "0123456789", ""},
+    {"Submit|Eligible|Start|End", "0123456789-+:T", NO_TIMES},
+    {"ElapsedRaw|AllocCPUS|NTasks|NNodes|AllocNodes|ReqNodes|Priority|NCPUS|ReqCPUS|CPUTimeRAW|UID|"
+     "GID|AssocID|DBIndex|QOSRAW",
+     "0123456789", ""},
     {"TimelimitRaw", "0123456789", "UNLIMITED|Partition_Limit"},
-    {"Elapsed|Timelimit", "0123456789-:.", "UNLIMITED|Partition_Limit"},
+    {"Elapsed|Timelimit|Suspended|Planned|Reserved|CPUTime|TotalCPU|UserCPU|SystemCPU",
+     "0123456789-:.", "UNLIMITED|Partition_Limit|INVALID"},
+    {"ExitCode|DerivedExitCode", "0123456789:", ""},
     {"State", "ABCDEFGHIJKLMNOPQRSTUVWXYZ_+ by0123456789", ""}, /* CANCELLED by 1000 */
 };
 

@@ -27,6 +27,7 @@ enum {
     GSIM_SACCT_NODES, /* that it had */
     GSIM_SACCT_LEAST_NODES, /* that it asked for, by ReqTRES or ReqNodes */
     GSIM_SACCT_IS_ELSEWHERE, /* on another cluster than the first row */
+    GSIM_SACCT_IS_RUNNING,
     GSIM_SACCT_SAID_NODES, /* by SubmitLine; 0: it asked by node, and names no number */
 };
 

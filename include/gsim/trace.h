@@ -79,6 +79,9 @@ struct gsim_trace {
     /* Whether some job has a time that was measured, on a device that no format names: not those
      * that follow from an application's kernels, and none that a spec draws. */
     bool has_measured_times;
+    /* The date of time 0 in seconds since 1970, on the clock of a log that has dates without a time
+     * zone; 0: not known. */
+    int64_t origin_s;
 
     /* Values that do not come from the file: "mem_gib=20GiB" for each column that --assume filled,
      * and the files that were joined. NULL-terminated, may be NULL. */
@@ -133,6 +136,7 @@ struct gsim_trace_options {
     FILE *left_out; /* a CSV row for what became of each row of the file; NULL: none is written */
     const char *rates; /* a table of measured speeds (traces/rates.h); NULL: none */
     const char *goodput; /* a table of goodput (traces/goodput.h); NULL: none */
+    const char *log_from; /* where the log begins (traces/log_from.h); NULL: with its first job */
     /* The content of the trace where it is in memory: the path is then its name in messages, and no
      * file is read. NULL: the path is a file. */
     const void *bytes;

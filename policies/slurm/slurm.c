@@ -50,14 +50,15 @@ static enum gsim_status read_conf(struct gsim_slurm_state *state, struct gsim_ct
 
 static enum gsim_status read_origin(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     const char *text = gsim_param_full(ctx->params, "start")->text;
+    state->origin_s = ctx->view->trace->origin_s;
     if (*text && !gsim_calendar_parse(text, strlen(text), &state->origin_s))
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "slurm.start: '%s' is not a date such as 2024-05-31T08:00:00", text);
-    if (!*text && state->conf.n_reservations > 0)
+    if (!*text && state->origin_s == 0 && state->conf.n_reservations > 0)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "%s has reservations, which have dates: --set slurm.start=2024-05-01T"
                          "00:00:00 says the date of the trace's time 0, the first Submit of the "
-                         "log",
+                         "log (or where --log-from says that it begins)",
                          state->conf.path);
     return GSIM_OK;
 }

@@ -6,21 +6,36 @@
 #include "policies/slurm/passes.h"
 #include "policies/slurm/shards.h"
 
-/* What a job is billed, in thousandths: TRESBillingWeights of its partition, else its GPUs, times
- * the QOS' UsageFactor. */
+/* By TRESBillingWeights, in thousandths: the sum, or with PriorityFlags=MAX_TRES the largest. */
+static int64_t weighted(const struct gsim_slurm_job *job, const struct gsim_slurm_partition *of,
+                        int64_t cpus_milli, bool is_largest) {
+    const int64_t parts[] = {
+        job->wants[GSIM_SLURM_GPUS] * of->gpu_milli,
+        cpus_milli > 0 ? gsim_muldiv_floor(cpus_milli, of->cpu_milli, 1000) : 0,
+        gsim_muldiv_floor(job->wants[GSIM_SLURM_MEM], of->mem_milli, of->mem_unit_mib)};
+    int64_t sum = 0, largest = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        sum += parts[i];
+        largest = parts[i] > largest ? parts[i] : largest;
+    }
+    return is_largest ? largest : sum;
+}
+
+/* What a job is billed, in thousandths, times the QOS' UsageFactor: TRESBillingWeights of its
+ * partition. "If TRESBillingWeights is not defined then the job is billed against the total number
+ * of allocated CPUs" (slurm.conf(5)): its GPUs where the trace does not know these. */
 static int64_t billing_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                           gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     const struct gsim_slurm_partition *partition = gsim_slurm_partition_of(state, job);
     int64_t gpus = ctx->view->jobs.gpus[slot];
-    int64_t cpus =
+    int64_t cpus_milli =
         gsim_trace_get(ctx->view->trace, GSIM_COL_CPUS_MILLI, ctx->view->jobs.index[slot]);
-    int64_t by_gpu = job->share_ppm > 0 ? job->share_ppm / 1000 : gpus * 1000, by_cpu = 0;
-    if (partition->gpu_milli >= 0) {
-        by_gpu = job->wants[GSIM_SLURM_GPUS] * partition->gpu_milli;
-        by_cpu = cpus > 0 ? gsim_muldiv_floor(cpus, partition->cpu_milli, 1000) : 0;
-    }
-    int64_t all = !state->conf.bills_most ? by_gpu + by_cpu : by_gpu > by_cpu ? by_gpu : by_cpu;
+    int64_t all = partition->gpu_milli >= 0
+                      ? weighted(job, partition, cpus_milli, state->conf.bills_most)
+                  : cpus_milli > 0     ? cpus_milli
+                  : job->share_ppm > 0 ? job->share_ppm / 1000
+                                       : gpus * 1000;
     return job->qos == GSIM_SLURM_NONE
                ? all
                : gsim_muldiv_floor(all, state->conf.qos[job->qos].usage_milli, 1000);

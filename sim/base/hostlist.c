@@ -5,25 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NODES = 100000, MAX_DIGITS = 9, MAX_NAME = 256 };
+/* "A maximum of two numeric ranges may be included" in a name (slurm.conf(5), NodeName). */
+enum { MAX_NODES = 100000, MAX_DIGITS = 9, MAX_NAME = 256, MAX_BRACKETS = 2 };
 
 struct hosts {
     bool (*each)(void *arg, const char *node, size_t length);
     void *arg;
     int n;
-    const char *prefix, *suffix;
-    size_t prefix_length, suffix_length;
 };
 
-static bool pass(struct hosts *h, const char *number) {
+/* A name as far as it is known, and the part of the list that is left of it. */
+struct half {
     char name[MAX_NAME];
-    int n = snprintf(name, sizeof name, "%.*s%s%.*s", (int)h->prefix_length, h->prefix, number,
-                     (int)h->suffix_length, h->suffix);
-    return n > 0 && n < MAX_NAME && ++h->n <= MAX_NODES && h->each(h->arg, name, (size_t)n);
+    size_t length;
+    const char *rest, *end;
+};
+
+static bool pass(struct hosts *h, const struct half *half);
+
+static bool append(struct half *half, const char *text, size_t length) {
+    if (length >= MAX_NAME - half->length)
+        return false;
+    memcpy(half->name + half->length, text, length);
+    half->length += length;
+    half->name[half->length] = '\0';
+    return true;
 }
 
 /* Passes the nodes of "01-03" or "7", with as many digits as the first number. */
-static bool pass_range(struct hosts *h, const char *text, size_t length) {
+static bool pass_range(struct hosts *h, const struct half *half, const char *text, size_t length) {
     char number[MAX_DIGITS + 2];
     size_t width = strspn(text, "0123456789");
     long first = strtol(text, NULL, 10), last = first;
@@ -37,44 +47,54 @@ static bool pass_range(struct hosts *h, const char *text, size_t length) {
         last = strtol(text + width + 1, NULL, 10);
     }
     for (long i = first; i <= last; i++) {
-        (void)snprintf(number, sizeof number, "%0*ld", (int)width, i);
-        if (!pass(h, number))
+        struct half longer = *half;
+        int n = snprintf(number, sizeof number, "%0*ld", (int)width, i);
+        if (n < 0 || !append(&longer, number, (size_t)n) || !pass(h, &longer))
             return false;
     }
     return first <= last;
 }
 
-static bool pass_ranges(struct hosts *h, const char *text, const char *end) {
-    while (text < end) {
+/* Passes what a name with a bracket stands for, rack[0-1]n[01-20]: each number of the first one,
+ * with each of the second. */
+static bool pass(struct hosts *h, const struct half *half) {
+    struct half longer = *half;
+    size_t plain = strcspn(half->rest, "[");
+    if (half->rest + plain >= half->end) {
+        return append(&longer, half->rest, (size_t)(half->end - half->rest)) && longer.length > 0 &&
+               ++h->n <= MAX_NODES && h->each(h->arg, longer.name, longer.length);
+    }
+    const char *text = half->rest + plain + 1, *close = strchr(text, ']');
+    if (!append(&longer, half->rest, plain) || !close || close == text)
+        return false;
+    longer.rest = close + 1;
+    while (text < close) {
         size_t length = strcspn(text, ",]");
-        if (!pass_range(h, text, length))
+        if (!pass_range(h, &longer, text, length))
             return false;
         text += length + 1;
     }
     return true;
 }
 
+/* The comma behind the first name of a list, or the end. */
+static const char *end_of_name(const char *list) {
+    bool is_inside = false;
+    for (; *list && (is_inside || *list != ','); list++)
+        is_inside = *list == '[' || (is_inside && *list != ']');
+    return list;
+}
+
 bool gsim_hostlist_each(const char *list, bool (*each)(void *arg, const char *node, size_t length),
                         void *arg) {
     struct hosts h = {.each = each, .arg = arg};
     while (*list) {
-        h.prefix = list;
-        h.prefix_length = strcspn(list, "[,");
-        h.suffix = "";
-        h.suffix_length = 0;
-        const char *end = list + h.prefix_length;
-        bool is_ok = true;
-        if (*end == '[') {
-            const char *close = strchr(end, ']');
-            h.suffix = close ? close + 1 : "";
-            h.suffix_length = strcspn(h.suffix, ",[");
-            is_ok = close && close > end + 1 && h.suffix[h.suffix_length] != '[' &&
-                    pass_ranges(&h, end + 1, close);
-            end = h.suffix + h.suffix_length;
-        } else {
-            is_ok = h.prefix_length > 0 && pass(&h, "");
-        }
-        if (!is_ok)
+        const char *end = end_of_name(list);
+        int n_brackets = 0;
+        for (const char *at = list; at < end; at++)
+            n_brackets += *at == '[';
+        struct half half = {.rest = list, .end = end};
+        if (n_brackets > MAX_BRACKETS || !pass(&h, &half))
             return false;
         list = end + (*end == ',');
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slurm's lists of nodes: gpu[01-03,7],login1 is gpu01, gpu02, gpu03, gpu7 and login1. */
+/* Slurm's lists of nodes: gpu[01-03,7],login1 is gpu01, gpu02, gpu03, gpu7 and login1, and
+ * r[1-2]n[1-3] the three nodes of each of two racks. */
 #ifndef GSIM_BASE_HOSTLIST_H
 #define GSIM_BASE_HOSTLIST_H
 

@@ -18,7 +18,8 @@ struct gsim_slurm_partition gsim_slurm_partition_default(void) {
                                          .tier = 1,
                                          .factor = 1,
                                          .gpu_milli = -1,
-                                         .cpu_milli = -1};
+                                         .cpu_milli = -1,
+                                         .mem_unit_mib = 1};
 }
 
 void gsim_slurm_defaults(struct gsim_slurm *slurm) {
@@ -46,9 +47,9 @@ void gsim_slurm_defaults(struct gsim_slurm *slurm) {
 
 static const char *record_of(const char *line) {
     static const char *const names[] = {"NodeName", "NodeSet", "PartitionName", "ReservationName"};
-    size_t n = strcspn(line, "= \t");
+    size_t n = strcspn(line, "= \t"), blanks = strspn(line + n, " \t");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (line[n] == '=' && strlen(names[i]) == n && strncasecmp(line, names[i], n) == 0)
+        if (line[n + blanks] == '=' && strlen(names[i]) == n && strncasecmp(line, names[i], n) == 0)
             return names[i];
     return NULL;
 }
@@ -60,8 +61,22 @@ static bool take_pair(struct gsim_slurm_reading *r, const char *line) {
     if (name == 0 || *equals != '=')
         return false;
     const char *value = equals + 1 + strspn(equals + 1, " \t");
+    size_t length = strlen(value);
+    bool is_quoted = length > 1 && *value == '"' && value[length - 1] == '"';
     gsim_slurm_take_key(r, gsim_slurm_keep(r, line, name),
-                        gsim_slurm_keep(r, value, strlen(value)));
+                        gsim_slurm_keep(r, value + is_quoted, length - 2u * is_quoted));
+    return true;
+}
+
+/* "Include nodes.conf": a dump is one file, into which the text of others is put. */
+static bool take_include(struct gsim_slurm_reading *r, const char *line) {
+    static const char name[] = "include";
+    size_t length = sizeof name - 1;
+    if (strncasecmp(line, name, length) != 0 || (line[length] != ' ' && line[length] != '\t'))
+        return false;
+    line += length + strspn(line + length, " \t");
+    gsim_slurm_note(r, "Include", gsim_slurm_keep(r, line, strlen(line)),
+                    "the lines of that file stand in this one too, put there by cat");
     return true;
 }
 
@@ -91,7 +106,7 @@ static void take_line(struct gsim_slurm_reading *r, char *line) {
         return;
     }
     r->column = NULL;
-    if (!take_pair(r, line) && !is_heading(line))
+    if (!take_pair(r, line) && !take_include(r, line) && !is_heading(line))
         gsim_slurm_refuse(r, "the line", line,
                           "one of slurm.conf, scontrol show or sacctmgr show --parsable2");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes, partitions and reservations: lines of slurm.conf, or records of `scontrol show node`,
  * `show partition` and `show res`, which go on in indented lines. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -217,19 +218,38 @@ static void take_rank(struct gsim_slurm_reading *r, const char *key, const char 
         gsim_slurm_refuse(r, key, value, "a whole number from 0 to 65533");
 }
 
-/* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0": the weights of CPUs and of GPUs. */
+/* A weight in thousandths; that of memory is for a MiB, or by its letter for more. */
+static bool take_billing_weight(const char *text, size_t length, int64_t *milli,
+                                int64_t *unit_mib) {
+    static const char letters[] = "MGTP";
+    const char *letter =
+        length > 0 ? strchr(letters, toupper((unsigned char)text[length - 1])) : NULL;
+    if (unit_mib)
+        *unit_mib = letter ? INT64_C(1) << 10 * (letter - letters) : 1;
+    length -= unit_mib && letter;
+    return gsim_parse_decimal(text, length, 1000, milli) == GSIM_PARSE_OK && *milli >= 0;
+}
+
+/* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0": the weights of CPUs, memory and GPUs. */
 static void take_billing(struct gsim_slurm_reading *r, const char *value,
                          struct gsim_slurm_partition *p) {
-    p->gpu_milli = p->cpu_milli = 0;
+    const struct {
+        const char *name;
+        int64_t *milli, *unit_mib;
+    } weights[] = {{"gres/gpu", &p->gpu_milli, NULL},
+                   {"cpu", &p->cpu_milli, NULL},
+                   {"mem", &p->mem_milli, &p->mem_unit_mib}};
+    enum { N = sizeof weights / sizeof *weights };
+    p->gpu_milli = p->cpu_milli = p->mem_milli = 0;
     for (const char *at = value; *at; at += strspn(at, ",")) {
-        size_t n = strcspn(at, ","), name = strcspn(at, "=,");
-        bool is_gpu = name == 8 && strncasecmp(at, "gres/gpu", 8) == 0;
-        bool is_cpu = name == 3 && strncasecmp(at, "cpu", 3) == 0;
-        int64_t *out = is_gpu ? &p->gpu_milli : &p->cpu_milli;
-        if (!is_gpu && !is_cpu)
+        size_t n = strcspn(at, ","), name = strcspn(at, "=,"), k = 0;
+        while (k < N &&
+               (strlen(weights[k].name) != name || strncasecmp(at, weights[k].name, name) != 0))
+            k++;
+        if (k == N)
             gsim_slurm_note(r, "TRESBillingWeights", gsim_slurm_keep(r, at, n), "0");
-        else if (name >= n ||
-                 gsim_parse_decimal(at + name + 1, n - name - 1, 1000, out) != GSIM_PARSE_OK)
+        else if (name >= n || !take_billing_weight(at + name + 1, n - name - 1, weights[k].milli,
+                                                   weights[k].unit_mib))
             gsim_slurm_refuse(r, "TRESBillingWeights", value, "a list such as GRES/gpu=1.0");
         at += n;
     }
@@ -429,23 +449,49 @@ static void finish_nodes(struct gsim_slurm_reading *r, const struct record *reco
         *open = record->node;
 }
 
+/* Key=Value, Key="a value with blanks" or Key = Value, as Slurm's own reader takes them. */
+struct pair {
+    const char *name, *value; /* name NULL: a word that is no pair */
+    size_t name_length, value_length;
+};
+
+/* Cuts the next word or pair off a line without blanks in front; false: there is none. */
+static bool next_pair(const char **line, struct pair *out) {
+    const char *at = *line;
+    size_t name = strcspn(at, "= \t");
+    const char *equals = at + name + strspn(at + name, " \t");
+    if (*at == '\0')
+        return false;
+    *out = (struct pair){.name = NULL};
+    if (name == 0 || *equals != '=') {
+        at += name + strcspn(at + name, " \t");
+    } else {
+        const char *value = equals + 1 + (equals > at + name ? strspn(equals + 1, " \t") : 0);
+        const char *end = *value == '"' ? strchr(value + 1, '"') : NULL;
+        size_t length = end ? (size_t)(end - value) - 1 : strcspn(value, " \t");
+        *out = (struct pair){at, value + (end != NULL), name, length};
+        at = end ? end + 1 : value + length;
+    }
+    *line = at + strspn(at, " \t");
+    return true;
+}
+
 void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins) {
     struct record record = {.is_default = !begins && r->is_default};
     const struct gsim_slurm_node *open = begins ? NULL : open_node(r);
     record.node = open ? *open : r->node_default;
     record.node.line = open ? open->line : r->line;
-    for (const char *at = text + strspn(text, " \t"); *at && r->status == GSIM_OK;
-         at += strspn(at, " \t")) {
-        size_t n = strcspn(at, " \t"), name = strcspn(at, "= \t");
-        if (name < n) {
-            const char *key = gsim_slurm_keep(r, at, name);
-            const char *value = gsim_slurm_keep(r, at + name + 1, n - name - 1);
-            if (begins && at == text + strspn(text, " \t"))
-                begin(r, &record, value);
-            else
-                take_record_pair(r, &record, key, value);
-        }
-        at += n;
+    struct pair pair;
+    const char *at = text + strspn(text, " \t");
+    for (bool is_first = true; r->status == GSIM_OK && next_pair(&at, &pair); is_first = false) {
+        if (!pair.name)
+            continue;
+        const char *key = gsim_slurm_keep(r, pair.name, pair.name_length);
+        const char *value = gsim_slurm_keep(r, pair.value, pair.value_length);
+        if (begins && is_first)
+            begin(r, &record, value);
+        else
+            take_record_pair(r, &record, key, value);
     }
     if (r->status == GSIM_OK)
         finish_nodes(r, &record, begins);

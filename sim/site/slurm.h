@@ -76,6 +76,7 @@ struct gsim_slurm_partition {
     int64_t tier, factor; /* PriorityTier, PriorityJobFactor */
     bool has_priority; /* Priority, which stands for both */
     int64_t gpu_milli, cpu_milli; /* TRESBillingWeights; -1: none are given */
+    int64_t mem_milli, mem_unit_mib; /* of memory: of each of these units */
     enum gsim_slurm_preempt mode;
     bool is_default;
 };

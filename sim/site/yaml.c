@@ -247,6 +247,10 @@ static const char *read_flow_text(struct reading *r) {
 static struct gsim_yaml *read_flow_entry(struct reading *r, bool is_mapping) {
     skip_blanks(r);
     const char *key = is_mapping ? read_flow_text(r) : NULL;
+    if (is_mapping && !is_mark(r, ':') && *r->at == '\0')
+        return refuse(r, r->at,
+                      "a flow collection ends on its line; of JSON over several lines (kubectl -o "
+                      "json) -o yaml writes the form that is read");
     if (is_mapping && !is_mark(r, ':'))
         return refuse(r, r->at, "'key: value' of a flow mapping is expected");
     if (is_mapping)

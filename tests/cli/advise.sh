@@ -148,15 +148,30 @@ fi
 
 # --- what the log holds beside jobs -----------------------------------------------------------------------
 
-# A job that still runs at the log's end holds GPUs there, and is none of the trace's.
+# A job that still runs at the log's end holds GPUs there, and one that has not begun is none of the trace's.
 {
     echo 'JobIDRaw|User|State|Submit|Start|End|ElapsedRaw|AllocTRES'
     echo '1|u|COMPLETED|2024-05-01T00:00:00|2024-05-01T00:00:00|2024-05-01T01:00:00|3600|gres/gpu=1'
     echo '2|u|RUNNING|2024-05-01T00:30:00|2024-05-01T01:00:00|Unknown|3600|gres/gpu=1'
+    echo '3|u|PENDING|2024-05-01T00:40:00|Unknown|Unknown|0|'
 } >"$tmp/running.txt"
 # shellcheck disable=SC2086
-expect "a log with a job that still runs" 0 "1 jobs" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
-said "which is named among what was left out" "1 job; left out: 1 row (they had not ended yet)"
+expect "a log with a job that still runs" 0 "2 jobs on" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
+said "and one that waits, which is named among what was left out" "2 jobs; left out: 1 row (they had not started)"
+
+# A list of what ran from day 10 on: a job of 12 days that began ten days before, and then one of 50 minutes each hour.
+# The first of these ends at 867000 s, when the long one has 1036800 - 867000 s left.
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s"; print "l,0,1036800,1,u,0,1036800"
+    for (i = 0; i < 240; i++) { s = 864000 + i * 3600; printf "%d,%d,3000,1,u,%d,%d\n", i, s, s, s + 3000 } }' >"$tmp/window.csv"
+window="--quiet --nodes 1 --gpus-per-node 2 --policies fifo,sjf --no-what-if"
+# shellcheck disable=SC2086
+expect "a log begins where it has all jobs" 0 "240 jobs; left out: 1 row (they had ended when the log begins" "$gsim" advise $window "$tmp/window.csv"
+said "which is said" "The log begins here 10 d after its first submission"
+# shellcheck disable=SC2086
+expect "or where the user says" 0 "241 jobs on" "$gsim" advise $window --log-from 0s "$tmp/window.csv"
+unsaid "and then nothing is cut off" "The log begins here"
+expect "a cut log is read from the file that was imported" 0 "^l,867000,169800,1,u,867000,1036800$" "$gsim" import native "$tmp/window.csv" --log-from first-end
+said "and says so" "^# assumed: submit_s: the log from 867000s after its first submission on"
 
 # --- types of GPU of a site ---------------------------------------------------------------------
 
@@ -190,6 +205,15 @@ said "and what may be missing is named" "what held jobs back there.*limits of us
 unsaid "with no advice" "1. fifo in place of"
 expect "with its limits slurm does as logged" 0 "slurm is nearest to the log" "$gsim" advise --slurm-conf "$tmp/limits.conf" --policies slurm,fifo "$tmp/limited.csv"
 said "and what a policy without them gains is said to be theirs" "1. fifo in place of slurm:.* has none of the site's limits of users, accounts and QOS, which slurm holds jobs to"
+
+# Two nodes of a GPU, of which p has one, and a log in which two jobs of p ran at once, as the cluster of then let them.
+printf 'NodeName=n[1-2] Gres=gpu:1\nPartitionName=p Nodes=n1 Default=YES\nPartitionName=q Nodes=n2\n' >"$tmp/small.conf"
+printf 'job_id,submit_s,duration_s,gpus,user,partition,logged_start_s,logged_end_s\na,0,1000,1,u,p,0,1000\nb,0,1000,1,u,p,0,1000\nc,0,1000,1,u,q,1000,2000\n' >"$tmp/larger.csv"
+expect "a partition that was larger in the log is named" 0 "no policy comes near the log" "$gsim" advise --slurm-conf "$tmp/small.conf" --policies slurm,fifo "$tmp/larger.csv"
+said "with its GPUs then and now" "in the log jobs of partition p held up to 2 GPUs at once, and that partition has 1 here"
+sed 's/^b,.*/b,0,1000,1,u,p,1000,2000/' "$tmp/larger.csv" >"$tmp/alike.csv"
+"$gsim" advise --slurm-conf "$tmp/small.conf" --policies slurm,fifo "$tmp/alike.csv" >"$tmp/log" 2>&1
+unsaid "one that has them is not" "in the log jobs of partition"
 
 # --- what is refused --------------------------------------------------------------------------------------
 # 500 001 jobs of a second, one at a time: two policies make a million job rows and more. With sanitizers it takes a

@@ -264,8 +264,8 @@ expect "a row that cannot be read is counted" 0 "left out 1 row (the first is li
 expect "an error with --strict" 3 "slurm.txt:4: column 'Submit': 'then' is not a time" "$gsim" import sacct --strict "$tmp/slurm.txt"
 expect "and in a run" 3 "slurm.txt:4: column 'Submit': 'then' is not a time" "$gsim" --policy fifo --strict "$tmp/slurm.txt"
 expect "where it is counted otherwise" 0 "left out 1 row (the first is line 4): the column 'Submit' has no time" "$gsim" --policy fifo "$tmp/slurm.txt"
-# Samples of a node belong to the job that was alone there: jobs that are left out, in MIG instances or without an end,
-# are beside it too. Parts of a heterogeneous job are one job on the nodes of both. A step is no other job.
+# Samples of a node belong to the job that was alone there: jobs that are left out, in MIG instances, are beside it too,
+# and so is job 24, which runs on. Parts of a heterogeneous job are one job on the nodes of both. A step is no other job.
 printf 'JobIDRaw|JobID|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n%s\n' '21|21|COMPLETED|0|0|100|100|gres/gpu=1|n1
 21.0|21.0|COMPLETED|0|0|100|100|gres/gpu=1|n1
 22|22|COMPLETED|0|40|60|20|gres/gpu:1g.10gb=1|n1
@@ -282,7 +282,7 @@ n3,10,3072
 n4,20,4096' >"$tmp/nodes.csv"
 expect "jobs that are left out are beside others on a node" 0 "left out 2 samples of nodes that several jobs shared, 0 when no job" \
     "$gsim" import sacct "$tmp/beside.txt" --gpu-mem "$tmp/nodes.csv" -o "$tmp/beside.csv"
-expect "what is measured, and the nodes of both parts" 0 "^21 1 n1 23 2 n2 25 4 n3,n4$" python3 -c 'import csv, sys
+expect "what is measured, and the nodes of both parts" 0 "^21 1 n1 23 2 n2 24  n2 25 4 n3,n4$" python3 -c 'import csv, sys
 rows = csv.DictReader(line for line in open(sys.argv[1]) if not line.startswith("#"))
 print(*(row[k] for row in rows for k in ("job_id", "mem_gib", "logged_nodes")))' "$tmp/beside.csv"
 expect "a system in place of its format" 2 "no trace format is called 'slurm'; 'sacct' reads jobs of Slurm that have ended" "$gsim" import slurm "$tmp/slurm.txt"

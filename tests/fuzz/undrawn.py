@@ -31,7 +31,7 @@ REASONS = {
     "flag --policy-timeout": "for policies in other processes", "flag --device": OTHER_INPUT, "flag --nodes": OTHER_INPUT,
     "flag --gpus-per-node": OTHER_INPUT, "flag --host-mem": OTHER_INPUT, "flag --cpus-per-node": OTHER_INPUT,
     "flag --slurm-conf": SITE, "flag --assume": "columns that are missing are drawn", "flag --by-model": FORMAT,
-    "flag --gpu-mem": FORMAT, "flag --trace-format": FORMAT, "flag --spec": "for workloads of a specification",
+    "flag --gpu-mem": FORMAT, "flag --log-from": LOG, "flag --trace-format": FORMAT, "flag --spec": "for workloads of a specification",
     "flag --resample": "other jobs than those drawn", "flag --block": "with --resample", "flag --near": "with --resample",
     "flag --strict": "refuses what is passed over", "flag --by": APART, "flag --keep": APART, "flag --keep-old": APART,
     "flag --replace-old": APART, "flag --keep-inputs": APART, "flag --live": APART, "flag --force": APART, "flag --verbose": APART,

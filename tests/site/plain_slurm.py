@@ -78,7 +78,7 @@ class Site:
         for name in ("long", "debug"):
             nodes = sorted(r.sample(range(self.n_nodes), r.randint(1, self.n_nodes)))
             self.partitions[name] = dict(nodes=nodes, tier=r.choice([1, 2, 3]), factor=r.choice([1, 5, 20]), qos=r.choice(["", "", "part"]),
-                                         max=r.choice([3600, 86400]), weights=r.choice([None, None, (1.0, 0.25)]))
+                                         max=r.choice([3600, 86400]), weights=r.choice([None, None, (1.0, 0.25, 0.125)]))
         depth = [("quantum", "optics"), ("ions", "quantum"), ("genes", "bio"), ("mice", "genes")]
         for name, parent in depth:
             self.accounts[name] = (parent, r.randint(1, 5)) if self.has_assocs else ("root", 1)
@@ -95,10 +95,10 @@ class Site:
             self.modes = {name: r.choice(["REQUEUE", "CANCEL", "OFF"]) for name in names if r.random() < 0.4}
 
     def draw_bills(self, r):
-        """What a GPU and a CPU weigh in each partition, None: nothing is said, and GPUs count; and each QOS' UsageFactor."""
+        """What a GPU, a CPU and a GiB weigh in each partition, None: nothing is said, and CPUs count; and each QOS' UsageFactor."""
         self.bills_most = r.random() < 0.3
         for partition in self.partitions.values():
-            partition["weights"] = r.choice([None, None, (1.0, 0.25), (2.5, 0.5), (0.0, 1.0)])
+            partition["weights"] = r.choice([None, None, (1.0, 0.25, 0), (2.5, 0.5, 0.25), (0.0, 1.0, 0), (2.0, 0.0, 0.5)])
         for qos in self.qos.values():
             qos["factor"] = r.choice([1, 1, 0.5, 2])
 
@@ -215,7 +215,7 @@ class Site:
                        + (f" QOS={p['qos']}" if p["qos"] else "")
                        + (f" DefaultTime={self.default_time[name] // 60}" if name in self.default_time else "")
                        + (f" PreemptMode={self.modes[name]}" if self.preempt == "partition_prio" and name in self.modes else "")
-                       + (" TRESBillingWeights=CPU={1},GRES/gpu={0}".format(*p["weights"]) if p["weights"] else ""))
+                       + (' TRESBillingWeights="CPU={1},Mem={2}G,GRES/gpu={0}"'.format(*p["weights"]) if p["weights"] else ""))
         return "\n".join(out + self.dumps()) + "\n"
 
     def dumps(self):

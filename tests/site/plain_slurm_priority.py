@@ -35,12 +35,13 @@ class Priorities:
         self.usage_at = until
 
     def whole(self, job):
-        """What a job is billed: its GPUs, or the part of one that its shards are, or by the weights of its partition."""
+        """What a job is billed: its CPUs, or by the weights of its partition."""
         factor, weights = self.site.qos[job["qos"]]["factor"], self.site.partitions[job["partition"]]["weights"]
         if weights:
-            parts = 0 if job["part"] else weights[0] * job["gpus"], weights[1] * job["cpus"]
+            parts = (0 if job["part"] else weights[0] * job["gpus"], weights[1] * job["cpus"],
+                     weights[2] * job["mem"] / 1024)
             return factor * (max(parts) if self.site.bills_most else sum(parts))
-        return factor * job["part"] * (1000000 // self.site.shards) / 1000000 if job["part"] else factor * job["gpus"]
+        return factor * job["cpus"]
 
     def rank(self, at):
         """Fair-share factors as of a time, which is the end of a period."""

@@ -54,6 +54,16 @@ say "so are licenses, memory and what becomes of jobs that give way, and no key 
 run site.conf --quiet --jobs-csv jobs.csv t.csv >"$tmp/log" 2>&1
 # bob's jobs start by MaxJobsPU one after the other, ann's by MaxTRESPU
 check "limits bind" "a 0 b 600 c 2 d 62" "$(starts)"
+# site.conf as Slurm reads it too: quotes, blanks around '=', names with two ranges (r1n1 and r1n2 are the two nodes), a
+# file that another one stands in. The constraint would match no feature called "fast.
+sed -e 's/^SchedulerParameters=\(.*\)/Include nodes.conf\nSchedulerParameters = "\1"/' -e 's/^NodeName=n.1-2. \(.*\)/NodeName = r[1]n[1-2] \1 Feature="fast,big" Comment="of rack 1"/' \
+    -e 's/Nodes=n.1-2. \(.*\)/Nodes="r1n1,r1n2" \1 TRESBillingWeights="CPU=1.0,Mem=0.25G,GRES\/gpu=2.0"/' site.conf >quoted.conf
+sed -e '1s/$/,features/' -e '2,$s/$/,fast/' t.csv >fast.csv
+run quoted.conf --jobs-csv quoted.csv fast.csv >"$tmp/log" 2>&1
+check "so they do in a file with quotes, blanks and names with two ranges" "$(cat jobs.csv)" "$(cat quoted.csv)"
+grep -q "Include=nodes.conf (assumed: the lines of that file stand in this one too" "$tmp/log" && grep -q "bf_licenses= (assumed" "$tmp/log"
+say "and a file that is not followed is listed" $?
+expect "a weight that is none" 3 "TRESBillingWeights: 'Mem=G' is not a list such as" sh -c "sed '/^PartitionName/s/\$/ TRESBillingWeights=Mem=G/' site.conf >weight.conf; '$gsim' --policy slurm --slurm-conf weight.conf t.csv"
 sed 's/AccountingStorageEnforce=limits/AccountingStorageEnforce=associations/' site.conf >off.conf
 expect "limits that are not enforced are said" 0 "not enforced, since the key does not" run off.conf t.csv
 expect "the cluster can be another" 0 "^slurm on t.csv: 1 node x 4 GPUs" sh -c "sed /NodeName/d site.conf >no.conf; sed -i 's/Nodes=n.1-2. /Nodes=ALL /' no.conf; '$gsim' --policy slurm --slurm-conf no.conf --gpus-per-node 4 t.csv"

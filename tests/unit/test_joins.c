@@ -454,10 +454,11 @@ static void test_lists_of_nodes(void **state) {
         {"login1", "login1 "},
         {"gpu[01-03,7],login1", "gpu01 gpu02 gpu03 gpu7 login1 "},
         {"n[9-11]-ib,m", "n9-ib n10-ib n11-ib m "},
+        {"r[1-2]n[08,10]x,m", "r1n08x r1n10x r2n08x r2n10x m "},
     };
     static const char *const bad[] = {
-        "gpu[", "gpu[]",   "gpu[1",           "gpu[a-b]",       "gpu[3-1]", "gpu[1-]", "gpu[-1]",
-        ",a",   "a[1][2]", "a[1-9999999999]", "a[0-999999999]", "a[1,]b[",  "a[1 2]"};
+        "gpu[", "gpu[]",        "gpu[1",  "gpu[a-b]",        "gpu[3-1]",       "gpu[1-]", "gpu[-1]",
+        ",a",   "a[1]b[2]c[3]", "a[1]b[", "a[1-9999999999]", "a[0-999999999]", "a[1,]b[", "a[1 2]"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         char all[256] = "";
         assert_true(gsim_hostlist_each(good[i].list, note_node, all));

@@ -149,9 +149,10 @@ static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
 /* Reads the profile of the device on which a program was measured, which is required. */
 static enum gsim_status take_device(struct gsim_cli *cli, const char *format,
                                     struct gsim_profile *out) {
-    static const enum gsim_option of_traces[] = {
-        GSIM_OPT_ASSUME, GSIM_OPT_BY_MODEL, GSIM_OPT_GPU_MEM, GSIM_OPT_STRICT, GSIM_OPT_LEFT_OUT};
-    if (refuse_options(cli, of_traces, 5, "traces") != GSIM_OK)
+    static const enum gsim_option of_traces[] = {GSIM_OPT_ASSUME,   GSIM_OPT_BY_MODEL,
+                                                 GSIM_OPT_GPU_MEM,  GSIM_OPT_STRICT,
+                                                 GSIM_OPT_LEFT_OUT, GSIM_OPT_LOG_FROM};
+    if (refuse_options(cli, of_traces, 6, "traces") != GSIM_OK)
         return GSIM_USAGE;
     if (cli->n_operands != 2)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "a profile of %s is one file, not also %s",
@@ -299,7 +300,8 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
                                          .table = cli->n_operands == 3 ? cli->operand[2] : NULL,
-                                         .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
+                                         .gpu_mem = cli->value[GSIM_OPT_GPU_MEM],
+                                         .log_from = cli->value[GSIM_OPT_LOG_FROM]};
     if (cli->n_operands != 2 && cli->n_operands != 3)
         return gsim_fail(
             cli->log, GSIM_USAGE, NULL, 0,

@@ -12,6 +12,7 @@
 #include "sim/app/plan/target.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/app/sweep/parallel.h"
+#include "traces/log_from.h"
 
 /* --- how often the policies run --------------------------------------------------------------- */
 
@@ -63,6 +64,9 @@ static enum gsim_status check_cluster(struct gsim_cli *cli, const struct gsim_se
 
 /* The policies depend on the trace and the cluster, which are therefore loaded first. */
 static enum gsim_status load_log(struct gsim_cli *cli, struct gsim_setup *setup) {
+    if (!cli->value[GSIM_OPT_LOG_FROM] && cli->n_operands > 0 &&
+        !gsim_setup_is_spec(cli->operand[0]))
+        cli->value[GSIM_OPT_LOG_FROM] = GSIM_LOG_FROM_AUTO;
     enum gsim_status status = gsim_setup_trace(cli, setup, true);
     if (status == GSIM_OK)
         status = gsim_setup_cluster(cli, setup);

@@ -3,6 +3,8 @@
 #include "sim/app/compare/advise.h"
 #include "sim/app/setup/cluster_file.h"
 #include "sim/base/text.h"
+#include "sim/base/units.h"
+#include "traces/log_from.h"
 
 #include <string.h>
 
@@ -56,6 +58,29 @@ static void say_guess(struct gsim_advice *advice, const struct gsim_setup *setup
                         setup->cluster_note);
 }
 
+/* What the log has of the time before its first end is cut off, unless the user says where it
+ * begins: such a cluster would be emptier than it was. */
+static void say_begin(struct gsim_advice *advice, const struct gsim_trace *trace) {
+    const size_t length = sizeof GSIM_LOG_FROM_NOTE - 1;
+    for (const char *const *note = trace->assumed; note && *note; note++) {
+        int64_t ns;
+        char after[40] = "";
+        if (strncmp(*note, GSIM_LOG_FROM_NOTE, length) != 0)
+            continue;
+        (void)snprintf(after, sizeof after, "%.*s", (int)strcspn(*note + length, " "),
+                       *note + length);
+        if (gsim_parse_time(after, GSIM_NS_PER_S, &ns) != GSIM_PARSE_OK)
+            continue;
+        (void)gsim_format_humane(after, (double)ns / 1e9);
+        gsim_advice_add(advice,
+                        "The log begins here %s after its first submission: of the time before, it "
+                        "has but the jobs that had not ended by then, which arrive then with the "
+                        "rest of their time (--log-from 0s keeps that time, in which the cluster "
+                        "is emptier than it was).",
+                        after);
+    }
+}
+
 void gsim_advise_missing(struct gsim_advice *advice, const struct gsim_cli *cli,
                          const struct gsim_setup *setup) {
     const struct gsim_trace *trace = &setup->trace;
@@ -64,6 +89,7 @@ void gsim_advise_missing(struct gsim_advice *advice, const struct gsim_cli *cli,
     gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
                     gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
                     is_less ? trace->dropped : "");
+    say_begin(advice, trace);
     say_guess(advice, setup);
     if (types)
         gsim_advice_add(advice, "Missing: devices. %s.", types);

@@ -7,8 +7,14 @@
 #include "sim/app/compare/compare.h"
 #include "sim/base/hostlist.h"
 #include "sim/base/sort.h"
+#include "sim/core/node_sets.h"
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
+
+/* Whether the job is of one partition, a position among the names; -1: of any. */
+static bool is_counted(const struct gsim_trace *trace, int64_t partition, uint32_t job) {
+    return partition < 0 || gsim_trace_get(trace, GSIM_COL_PARTITION, job) == partition;
+}
 
 static bool is_held(const struct gsim_trace *trace, uint32_t job) {
     return trace->column[GSIM_COL_LOGGED_START_NS][job] >= 0 &&
@@ -22,10 +28,11 @@ static int64_t held_ppm(const struct gsim_trace *trace, uint32_t job) {
 }
 
 /* Starts and ends of jobs in the order of time; ends go first, which give GPUs to starts. */
-static uint32_t list_changes(const struct gsim_trace *trace, int64_t *key, int64_t *ppm) {
+static uint32_t list_changes(const struct gsim_trace *trace, int64_t partition, int64_t *key,
+                             int64_t *ppm) {
     uint32_t n = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        if (!is_held(trace, job))
+        if (!is_held(trace, job) || !is_counted(trace, partition, job))
             continue;
         key[n] = 2 * trace->column[GSIM_COL_LOGGED_START_NS][job] + 1;
         ppm[n++] = held_ppm(trace, job);
@@ -35,15 +42,20 @@ static uint32_t list_changes(const struct gsim_trace *trace, int64_t *key, int64
     return n;
 }
 
-/* The most GPUs that the log's jobs held at once; 0: the trace has no log. */
-static int64_t most_held(const struct gsim_trace *trace, struct gsim_arena *arena) {
+/* The most GPUs that the log's jobs held at once, those of one partition or all; 0: the trace has
+ * no log. */
+static int64_t most_held(const struct gsim_trace *trace, int64_t partition,
+                         struct gsim_arena *arena) {
     int64_t now_ppm = 0, most_ppm = 0;
+    size_t n_jobs = 0;
     if (!trace->column[GSIM_COL_LOGGED_START_NS] || !trace->column[GSIM_COL_LOGGED_END_NS])
         return 0;
-    int64_t *key = gsim_arena_array(arena, 2 * (size_t)trace->n_jobs, sizeof *key);
-    int64_t *ppm = gsim_arena_array(arena, 2 * (size_t)trace->n_jobs, sizeof *ppm);
-    uint32_t *order = gsim_arena_array(arena, 2 * (size_t)trace->n_jobs, sizeof *order);
-    uint32_t n = key && ppm && order ? list_changes(trace, key, ppm) : 0;
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        n_jobs += is_counted(trace, partition, job);
+    int64_t *key = gsim_arena_array(arena, 2 * n_jobs, sizeof *key);
+    int64_t *ppm = gsim_arena_array(arena, 2 * n_jobs, sizeof *ppm);
+    uint32_t *order = gsim_arena_array(arena, 2 * n_jobs, sizeof *order);
+    uint32_t n = key && ppm && order ? list_changes(trace, partition, key, ppm) : 0;
     if (n == 0 || !gsim_sort_order(key, order, n))
         return 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -168,18 +180,42 @@ static size_t count_nodes(const struct gsim_trace *trace, struct gsim_arena *are
 
 /* --- as a sentence ---------------------------------------------------------------------------- */
 
-static int64_t gpus_of(const struct gsim_cluster_spec *cluster) {
+/* Those of nodes of the partition; of all nodes where it is NULL. */
+static int64_t gpus_of(const struct gsim_cluster_spec *cluster, const char *partition) {
     int64_t n = 0;
-    for (uint32_t g = 0; g < cluster->n_groups; g++)
-        n += (int64_t)cluster->groups[g].count * cluster->groups[g].gpus_per_node;
+    for (uint32_t g = 0; g < cluster->n_groups; g++) {
+        const char *own = cluster->groups[g].partitions;
+        if (!partition || (own && gsim_node_sets_meet(partition, own)))
+            n += (int64_t)cluster->groups[g].count * cluster->groups[g].gpus_per_node;
+    }
     return n;
+}
+
+/* A partition of which the log's jobs held more GPUs than it has here; NULL: there is none. Jobs
+ * that name several partitions say not in which one they ran. */
+static const char *say_partition(const struct gsim_setup *setup, struct gsim_arena *arena) {
+    const struct gsim_trace *trace = &setup->trace;
+    const struct gsim_names *names = &trace->names[GSIM_COL_PARTITION];
+    for (uint32_t i = 0; trace->column[GSIM_COL_PARTITION] && i < names->n; i++) {
+        int64_t there = gpus_of(&setup->cluster, names->name[i]);
+        if (strchr(names->name[i], ',') || there == 0)
+            continue;
+        int64_t held = most_held(trace, i, arena);
+        if (held > there)
+            return gsim_arena_printf(arena,
+                                     "in the log jobs of partition %.64s held up to %lld GPUs at "
+                                     "once, and that partition has %lld here (its nodes have "
+                                     "changed since, or the file lacks some)",
+                                     names->name[i], (long long)held, (long long)there);
+    }
+    return NULL;
 }
 
 const char *gsim_held_say(const struct gsim_setup *setup, struct gsim_arena *arena) {
     const struct gsim_trace *trace = &setup->trace;
-    int64_t held = most_held(trace, arena), there = gpus_of(&setup->cluster);
+    int64_t held = most_held(trace, -1, arena), there = gpus_of(&setup->cluster, NULL);
     if (held <= there)
-        return NULL;
+        return say_partition(setup, arena);
     size_t n_nodes = count_nodes(trace, arena);
     const char *on = n_nodes == 0 ? ""
                                   : gsim_arena_printf(arena, ", on %zu node%s in all", n_nodes,

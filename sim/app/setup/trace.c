@@ -113,6 +113,9 @@ enum gsim_status gsim_setup_draw(const struct gsim_setup *setup, uint64_t replic
 /* --- traces and specs ------------------------------------------------------------------------- */
 
 static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup) {
+    if (cli->value[GSIM_OPT_LOG_FROM])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--log-from is of a log; a generated trace begins with its first job");
     if (*cli->repeats[GSIM_OPT_ASSUME] || cli->value[GSIM_OPT_BY_MODEL] ||
         cli->value[GSIM_OPT_GPU_MEM] || cli->value[GSIM_OPT_RATES] || cli->value[GSIM_OPT_GOODPUT])
         return gsim_fail(
@@ -143,6 +146,7 @@ static enum gsim_status read_trace(struct gsim_cli *cli, struct gsim_setup *setu
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM],
                                          .rates = cli->value[GSIM_OPT_RATES],
                                          .goodput = cli->value[GSIM_OPT_GOODPUT],
+                                         .log_from = cli->value[GSIM_OPT_LOG_FROM],
                                          .is_lenient = !gsim_option_is_on(cli, GSIM_OPT_STRICT)};
     const struct gsim_io *io = cli->io;
     if (io->trace_name && strcmp(io->trace_name, setup->trace_path) == 0) {

@@ -15,7 +15,7 @@ int gsim_grid_find(const struct gsim_grid *grid, const char *name) {
 bool gsim_grid_fills_gaps(const struct gsim_grid_key *key) {
     return key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_BY_MODEL ||
            key->option == GSIM_OPT_GPU_MEM || key->option == GSIM_OPT_RATES ||
-           key->option == GSIM_OPT_GOODPUT;
+           key->option == GSIM_OPT_GOODPUT || key->option == GSIM_OPT_LOG_FROM;
 }
 
 /* Whether the key says how replications of a trace file differ from it. */
