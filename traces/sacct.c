@@ -322,6 +322,7 @@ static const struct gsim_mapping mappings[] = {
      GSIM_COL_HOST_MEM_BYTES},
     {"AllocTRES", false, NULL, NULL, GSIM_COL_SHARE_PPM},
     {"AllocTRES", false, NULL, NULL, GSIM_COL_NUM_NODES},
+    {"AllocTRES", false, NULL, NULL, GSIM_COL_BILLING_MILLI},
     {"NNodes", false, "a number of nodes", gsim_sacct_take_nodes_had, -1},
     {"AllocNodes", false, "a number of nodes", gsim_sacct_take_nodes_had, -1},
     {"ReqNodes", false, "a number of nodes", gsim_sacct_take_nodes_asked, -1},
