@@ -161,6 +161,11 @@ bool gsim_slurm_place_now(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
                           struct gsim_plan *plan, gsim_slot slot) {
     uint32_t refused = GSIM_SLURM_NONE;
     bool is_placed;
+    if (gsim_slurm_nodes_choose_ran_on(state, ctx, slot)) {
+        bool has_started = start_on_chosen(state, ctx, plan, slot, &is_placed);
+        if (is_placed)
+            return has_started;
+    }
     if (gsim_slurm_nodes_are_plain(state, ctx, slot)) {
         if (!gsim_slurm_nodes_choose_plain(state, gsim_slurm_job(ctx, slot),
                                            ctx->view->jobs.gpus[slot]))

@@ -155,7 +155,8 @@ static bool mib_of(const char *text, size_t length, int64_t *mib) {
     return true;
 }
 
-/* The place of a type of GPU among those that limits and weights name; GSIM_SLURM_TRES: there is none left. */
+/* The place of a type of GPU among those that limits and weights name; GSIM_SLURM_TRES: there is
+ * none left. */
 static int type_place(struct gsim_slurm_reading *r, const char *type, size_t length) {
     struct gsim_slurm *out = r->out;
     for (uint32_t t = 0; t < out->n_types; t++)

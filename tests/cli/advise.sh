@@ -173,6 +173,28 @@ unsaid "and then nothing is cut off" "The log begins here"
 expect "a cut log is read from the file that was imported" 0 "^l,867000,169800,1,u,867000,1036800$" "$gsim" import native "$tmp/window.csv" --log-from first-end
 said "and says so" "^# assumed: submit_s: the log from 867000s after its first submission on"
 
+# Two nodes of two GPUs, from 100 s on: a and b have one GPU of each node, so that c, with both of one, waits for a's end.
+# On one node beside each other they would leave it the other one at once.
+cat >"$tmp/cut.csv" <<'L'
+job_id,submit_s,duration_s,gpus,logged_start_s,logged_end_s,logged_nodes
+a,0,1000,1,0,1000,n2
+b,0,2000,1,0,2000,n1
+w,0,100,1,0,100,n1
+c,200,100,2,1000,1100,n2
+L
+for policy in fifo backfill sjf slurm; do
+    [ $policy = slurm ] && nodes="--slurm-conf $tmp/cut.conf" || nodes="--nodes 2 --gpus-per-node 2"
+    printf 'NodeName=n1,n2 Gres=gpu:2\nPartitionName=gpu Nodes=n1,n2 Default=YES MaxTime=UNLIMITED\n' >"$tmp/cut.conf"
+    # shellcheck disable=SC2086
+    "$gsim" --policy $policy $nodes --device ideal --quiet --log-from 100s --jobs-csv "$tmp/jobs.csv" --force "$tmp/cut.csv" >"$tmp/log" 2>&1
+    check "$policy: jobs that ran as the log begins stay on their nodes" "100 100 1000" \
+        "$(awk -F, 'NR > 1 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv")"
+done
+"$gsim" import native "$tmp/cut.csv" --log-from 100s -o "$tmp/cut2.csv" --force >"$tmp/log" 2>&1
+"$gsim" --policy fifo --nodes 2 --gpus-per-node 2 --device ideal --quiet --jobs-csv "$tmp/jobs.csv" --force "$tmp/cut2.csv" >"$tmp/log" 2>&1
+check "an imported trace keeps them" "100 100 1000" "$(awk -F, 'NR > 1 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv")"
+expect "fewer nodes than the log's have no place for some" 0 . "$gsim" --policy fifo --nodes 1 --gpus-per-node 2 --device ideal "$tmp/cut2.csv"
+
 # --- types of GPU of a site ---------------------------------------------------------------------
 
 # A site's file says what its GPUs are called, and no device. Two of them are no h200, and only one is the a100-80 of

@@ -25,7 +25,7 @@ REASONS = {
     "setting tiresias.queues": "a list of rising numbers; unit/test_policies has them", "setting tiresias.history": SITE,
     "setting gavel.shares": "a file of shares of one trace", "setting gavel.user_weights": "a list of users",
     "setting mig.layout": "depends on the device; property/test_partitions draws layouts",
-    "column logged_start_s": LOG, "column logged_end_s": LOG, "column logged_nodes": LOG, "column logged_priority": LOG,
+    "column logged_start_s": LOG, "column logged_end_s": LOG, "column logged_nodes": LOG, "column logged_priority": LOG, "column ran_on": LOG,
     "column batch_mode": FORMAT, "column command": DRIVE, "column save_command": DRIVE, "column x_...": "it is passed over",
     "column qos": SITE, "column billing": SITE, "setting slurm.billing": SITE,
     "flag --policy-timeout": "for policies in other processes", "flag --device": OTHER_INPUT, "flag --nodes": OTHER_INPUT,
