@@ -48,7 +48,7 @@ static bool add_name(void *arg, const char *node, size_t length) {
 }
 
 /* All names of the column, each once. */
-static void collect(struct names *names, enum gsim_column column) {
+static void collect_names(struct names *names, enum gsim_column column) {
     const struct gsim_trace *trace = names->core->trace;
     const struct gsim_names *lists = &trace->names[column];
     uint32_t n = 0;
@@ -149,7 +149,7 @@ static bool match(struct names *names) {
 /* --- parts ------------------------------------------------------------------------------------ */
 
 /* The node of the job with the most GPUs left; of equal ones the first. */
-static uint32_t emptiest(const struct gsim_node_part *part, uint32_t n, const uint32_t *left) {
+static uint32_t most_left(const struct gsim_node_part *part, uint32_t n, const uint32_t *left) {
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++)
         if (part[i].gpus == 0 && (best == UINT32_MAX || left[part[i].node] > left[part[best].node]))
@@ -164,7 +164,7 @@ static bool divide(const struct gsim_core *core, uint32_t job, struct gsim_node_
     uint32_t gpus = gsim_trace_gpus(core->trace, job);
     bool is_even = core->node_counts.of_job && core->node_counts.of_job[job] > 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = emptiest(part, n, left), others = n - 1 - i;
+        uint32_t at = most_left(part, n, left), others = n - 1 - i;
         uint32_t most = left[part[at].node], share = (gpus + others) / (others + 1);
         if (!is_even)
             share = gpus - others < most ? gpus - others : most;
@@ -229,8 +229,8 @@ enum gsim_status gsim_ran_on_open(struct gsim_core *core) {
     struct names names = {.core = core};
     if (!core->trace->column[GSIM_COL_RAN_ON] || core->cluster.is_pool)
         return GSIM_OK;
-    collect(&names, GSIM_COL_LOGGED_NODES);
-    collect(&names, GSIM_COL_RAN_ON);
+    collect_names(&names, GSIM_COL_LOGGED_NODES);
+    collect_names(&names, GSIM_COL_RAN_ON);
     names.found = gsim_arena_array(core->arena, names.n + 1u, sizeof *names.found);
     if (gsim_arena_has_failed(core->arena) || !names.found || !look_at_jobs(&names) ||
         !match(&names) || !make_parts(&names))

@@ -221,6 +221,29 @@ expect "and says so" 0 "column 'num_nodes': policy 'mps' chooses GPUs without re
 expect "in the result as well" 0 "assumed: .*num_nodes=any number (2 jobs asked for one)" "$gsim" --policy mps --nodes 2 --gpus-per-node 4 --device ideal --verbose two.csv
 expect "nor does a cluster without such nodes" 0 "two.csv:3: column 'num_nodes': the cluster has no nodes for 4 GPUs on 1 of them, as job 'c' asked; 1 job that it cannot hold so takes the fewest nodes" "$gsim" --policy fifo --nodes 8 --gpus-per-node 2 --device ideal two.csv
 
+# --- the last row first: job 7 ran from 100 to 150 and, requeued, from 300 to 400.
+cat >log.txt <<'L'
+JobIDRaw|JobID|State|Submit|Start|End|ElapsedRaw|AllocTRES
+9|9|COMPLETED|500|500|600|100|gres/gpu=1
+7|7|COMPLETED|200|300|400|100|gres/gpu=1
+7|7|NODE_FAIL|100|100|150|50|gres/gpu=1
+5|5|COMPLETED|0|0|10|10|gres/gpu=1
+L
+import
+check "runs of a log in descending order" "9=600 7#2=400 7=150 5=10" "$(cells logged_end_s)"
+
+# --- sacct --truncate from 1000 on: jobs that had begun at 100, 200, 300 and 400 begin at 1000
+{ echo "JobIDRaw|JobID|State|Submit|Start|End|ElapsedRaw|AllocTRES"
+for at in 100 200 300 400; do echo "$at|$at|COMPLETED|$at|1000|1500|500|gres/gpu=1"; done
+echo "9|9|COMPLETED|1000|1200|1500|300|gres/gpu=1"; } >log.txt
+import
+grep -q "4 jobs, submitted at several times, all began in the log's first instant: sacct --truncate" "$tmp/log"
+say "a truncated log is told" $?
+sed -i 's/|400|1000|/|400|1001|/' log.txt
+import
+! grep -q "truncate" "$tmp/log"
+say "three jobs that begin at once are not" $?
+
 # --- a log of one type of GPU, run on another: what depends on the device is said to be the latter's
 printf 'job_id,submit_s,duration_s,gpus,gpu_type\na,0,100,1,a100\n' >type.csv
 expect "a trace's type that is not the cluster's" 0 "type.csv: the trace's jobs ask for GPUs of type 'a100', the cluster's are 'h200'" "$gsim" --policy fifo --gpus-per-node 1 type.csv
