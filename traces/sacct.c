@@ -404,9 +404,9 @@ static const char *why_absent(const char *first_name, uint32_t n_names) {
     return "; sacct --format=... takes it in ('gsim import --help' has the command)";
 }
 
-/* sacct --truncate puts the time from which it lists jobs in the place of earlier starts, and elapsed
- * times and ends accordingly: such jobs seem to have waited until then. Jobs that were submitted at
- * several times and all began in the first instant of a log look so. */
+/* sacct --truncate puts the time from which it lists jobs in the place of earlier starts, and
+ * elapsed times and ends accordingly: such jobs seem to have waited until then. Jobs that were
+ * submitted at several times and all began in the first instant of a log look so. */
 static void look_at_truncation(const struct gsim_trace *trace, struct gsim_log *log) {
     enum { FEW = 4 };
     const int64_t *start_ns = trace->column[GSIM_COL_LOGGED_START_NS];

@@ -24,7 +24,7 @@ printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,10
     said "what is missing" "Missing: mem_gib. Without it sharing GPUs is not tried"
     said "what a policy would have done, and for how many" "las in place of fifo: mean JCT [0-9]* % lower.*, p99 .* instead of .*; mean wait .* Of 2 users [12] wait less on average by more than a minute"
     said "what that rests on" "It rests on "
-    said "what would overturn it" "It would be overturned by another month (no interval: --resample user draws ten)"
+    said "what would overturn it" "It would be overturned by another month (no interval: all jobs come within three days, too short a time to resample)"
     said "a policy that knows durations is no advice" "To compare: srtf, which knows"
     said "more GPUs" "2 GPUs in place of 1, under fifo: mean wait"
     unsaid "no policy that needs memory" "^mps"
