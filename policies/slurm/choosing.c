@@ -143,9 +143,11 @@ bool gsim_slurm_nodes_choose_ran_on(struct gsim_slurm_state *state, const struct
     if (list < 0 || view->jobs.submit_ns[slot] != view->now_ns)
         return false;
     memset(state->usable, 0, state->n_nodes * sizeof *state->usable);
-    return gsim_hostlist_each(view->trace->names[GSIM_COL_RAN_ON].name[list], note_ran_on, &r) &&
-           gsim_slurm_nodes_choose(state, gsim_slurm_job(ctx, slot), view->jobs.gpus[slot],
-                                   state->usable);
+    if (!gsim_hostlist_each(view->trace->names[GSIM_COL_RAN_ON].name[list], note_ran_on, &r))
+        return false;
+    uint32_t gpus = view->jobs.gpus[slot];
+    return gsim_slurm_nodes_choose(state, gsim_slurm_job(ctx, slot), gpus, state->usable) ||
+           choose_spread(state, gpus, state->usable);
 }
 
 /* --- shapes ----------------------------------------------------------------------------------- */

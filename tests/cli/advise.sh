@@ -193,6 +193,22 @@ done
 "$gsim" import native "$tmp/cut.csv" --log-from 100s -o "$tmp/cut2.csv" --force >"$tmp/log" 2>&1
 "$gsim" --policy fifo --nodes 2 --gpus-per-node 2 --device ideal --quiet --jobs-csv "$tmp/jobs.csv" --force "$tmp/cut2.csv" >"$tmp/log" 2>&1
 check "an imported trace keeps them" "100 100 1000" "$(awk -F, 'NR > 1 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv")"
+# Three nodes of eight: g lies on parts of them all (8 of n3, 6 of n2, 2 of n1), where no two nodes are idle as a whole.
+cat >"$tmp/gang.csv" <<'L'
+job_id,submit_s,duration_s,gpus,logged_start_s,logged_end_s,logged_nodes
+x,0,1000,4,0,1000,n1
+y,0,1000,2,0,1000,n2
+g,0,2000,16,0,2000,"n[1-3]"
+w,0,100,1,0,100,n1
+L
+printf 'NodeName=n[1-3] Gres=gpu:8\nPartitionName=gpu Nodes=n[1-3] Default=YES MaxTime=UNLIMITED\n' >"$tmp/gang.conf"
+for policy in fifo backfill easy-backfill slurm; do
+    [ $policy = slurm ] && nodes="--slurm-conf $tmp/gang.conf" || nodes="--nodes 3 --gpus-per-node 8"
+    # shellcheck disable=SC2086
+    "$gsim" --policy $policy $nodes --device ideal --quiet --log-from 100s --jobs-csv "$tmp/jobs.csv" --force "$tmp/gang.csv" >"$tmp/log" 2>&1
+    check "$policy: so does a gang on parts of nodes" "100 100 100" \
+        "$(awk -F, 'NR > 1 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv")"
+done
 expect "fewer nodes than the log's have no place for some" 0 . "$gsim" --policy fifo --nodes 1 --gpus-per-node 2 --device ideal "$tmp/cut2.csv"
 
 # --- types of GPU of a site ---------------------------------------------------------------------
