@@ -27,7 +27,7 @@ REASONS = {
     "setting mig.layout": "depends on the device; property/test_partitions draws layouts",
     "column logged_start_s": LOG, "column logged_end_s": LOG, "column logged_nodes": LOG, "column logged_priority": LOG, "column ran_on": LOG,
     "column batch_mode": FORMAT, "column command": DRIVE, "column save_command": DRIVE, "column x_...": "it is passed over",
-    "column qos": SITE, "column billing": SITE, "setting slurm.billing": SITE,
+    "column qos": SITE, "column billing": SITE,
     "flag --policy-timeout": "for policies in other processes", "flag --device": OTHER_INPUT, "flag --nodes": OTHER_INPUT,
     "flag --gpus-per-node": OTHER_INPUT, "flag --host-mem": OTHER_INPUT, "flag --cpus-per-node": OTHER_INPUT,
     "flag --slurm-conf": SITE, "flag --assume": "columns that are missing are drawn", "flag --by-model": FORMAT,
