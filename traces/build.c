@@ -150,6 +150,18 @@ static bool grow_rows(struct gsim_builder *b) {
     return ok;
 }
 
+bool gsim_build_late_column(struct gsim_builder *b, enum gsim_column column) {
+    if (b->column[column])
+        return true;
+    if (!grow_column(b, &b->column[column], sizeof *b->column[0], b->capacity))
+        return false;
+    b->has_column[column] = true;
+    b->kept[b->n_kept++] = (uint8_t)column;
+    for (uint32_t i = 0; i < b->n; i++)
+        b->column[column][i] = -1;
+    return true;
+}
+
 /* Notes the row's line. After a comment or a blank line between rows each job's line is kept. */
 static bool note_line(struct gsim_builder *b, int64_t line) {
     if (b->n == 0)

@@ -106,6 +106,8 @@ void gsim_build_keep(struct gsim_builder *builder, int64_t line);
 void gsim_build_refuse(struct gsim_builder *builder, int64_t line, const char *why);
 /* Adds builder->row, of which gsim_build_times is true, as the next job. */
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line);
+/* A column that is filled behind the last row, empty where the file has none; false: no memory. */
+bool gsim_build_late_column(struct gsim_builder *builder, enum gsim_column column);
 /* Takes these jobs out; false: no memory. */
 bool gsim_build_take_out(struct gsim_builder *builder, const bool *is_out);
 /* To be called where submissions were changed. */

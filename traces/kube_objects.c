@@ -243,10 +243,10 @@ static void begin_object(struct reading *r, int64_t line) {
     r->base = r->end[r->depth];
 }
 
-/* Pods of these owners are replicas, each a job of its own. */
+/* Pods of these owners are replicas, or steps of an Argo workflow, each a job of its own. */
 static bool owns_replicas(const char *kind) {
-    static const char *const kinds[] = {"",          "ReplicaSet",  "ReplicationController",
-                                        "DaemonSet", "StatefulSet", "Node"};
+    static const char *const kinds[] = {
+        "", "ReplicaSet", "ReplicationController", "DaemonSet", "StatefulSet", "Node", "Workflow"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (is(kind, kinds[i]))
             return true;

@@ -116,6 +116,19 @@ static void note_job(struct gsim_builder *b, enum gsim_fate fate, uint32_t job, 
     gsim_fates_add(&b->fates, fate, gsim_build_line(b, job), b->id_text + b->id_at[job], why, NULL);
 }
 
+/* A job that ran when the log begins goes on on the nodes that it had. */
+static bool keep_nodes(struct gsim_builder *b, uint32_t job) {
+    int64_t list = of_log(b, GSIM_COL_LOGGED_NODES, job);
+    if (list < 0)
+        return true;
+    if (!gsim_build_late_column(b, GSIM_COL_RAN_ON))
+        return false;
+    const char *nodes = b->names[GSIM_COL_LOGGED_NODES].name[list];
+    b->column[GSIM_COL_RAN_ON][job] = gsim_build_intern(b, GSIM_COL_RAN_ON, nodes, strlen(nodes));
+    b->is_used[GSIM_COL_RAN_ON] = true;
+    return b->column[GSIM_COL_RAN_ON][job] >= 0;
+}
+
 /* A job that ran when the log begins has the rest of its time, of its iterations and its limit. */
 static void shorten(struct gsim_builder *b, uint32_t job, int64_t begin_ns) {
     int64_t *iterations = b->column[GSIM_COL_ITERATIONS], *limit_ns = b->column[GSIM_COL_LIMIT_NS];
@@ -174,6 +187,8 @@ enum gsim_status gsim_log_from_cut(struct gsim_builder *b, const char *text, con
             note_job(b, GSIM_FATE_LEFT_OUT, job, "they had ended when the log begins (--log-from)");
         else if (start_ns >= 0 && start_ns < begin_ns)
             shorten(b, job, begin_ns);
+        if (!is_out[job] && start_ns >= 0 && start_ns < begin_ns && !keep_nodes(b, job))
+            return gsim_no_memory(b->log, "cutting a log");
     }
     delay(b, order, is_out, begin_ns);
     char after[40];

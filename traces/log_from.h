@@ -15,9 +15,10 @@
 /* How the note about a cut begins; a time follows. */
 #define GSIM_LOG_FROM_NOTE "submit_s: the log from "
 
-/* Jobs that had ended by then are left out, those that ran arrive then with the rest of their time,
- * ahead of those that waited; the latter arrive in their order, a nanosecond behind each other. The
- * log's waits are from then on as well. *note says when the log begins; NULL: nothing was cut. */
+/* Jobs that had ended by then are left out; those that ran arrive then with the rest of their time,
+ * on the nodes that they had, ahead of those that waited. The latter arrive in their order, a
+ * nanosecond behind each other. The log's waits are from then on as well. *note says when the log
+ * begins; NULL: nothing was cut. */
 enum gsim_status gsim_log_from_cut(struct gsim_builder *b, const char *text, const char **note);
 
 #endif

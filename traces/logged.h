@@ -10,6 +10,7 @@ static inline void gsim_trace_forget_log(struct gsim_trace *trace) {
     trace->column[GSIM_COL_LOGGED_START_NS] = NULL;
     trace->column[GSIM_COL_LOGGED_END_NS] = NULL;
     trace->column[GSIM_COL_LOGGED_NODES] = NULL;
+    trace->column[GSIM_COL_RAN_ON] = NULL;
 }
 
 #endif

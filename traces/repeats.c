@@ -148,6 +148,17 @@ static enum gsim_status look_at(struct repeats *r, uint32_t i) {
     return GSIM_OK;
 }
 
+/* Whether most rows were submitted before the row ahead of them: such a log is read from its end,
+ * since runs of a job are numbered as they began. */
+static bool is_descending(const struct gsim_builder *b) {
+    uint32_t n_up = 0, n_down = 0;
+    for (uint32_t i = 1; b->has_runs && i < b->n; i++) {
+        n_up += b->submit_ns[i] > b->submit_ns[i - 1];
+        n_down += b->submit_ns[i] < b->submit_ns[i - 1];
+    }
+    return n_down > n_up;
+}
+
 enum gsim_status gsim_repeats_find(struct gsim_builder *builder) {
     struct repeats r = {.b = builder, .buckets = 64};
     int64_t errors_before = builder->log->n_errors;
@@ -156,8 +167,9 @@ enum gsim_status gsim_repeats_find(struct gsim_builder *builder) {
     r.table = gsim_arena_grow(builder->arena, NULL, 0, r.buckets * sizeof *r.table);
     enum gsim_status status =
         r.table ? GSIM_OK : gsim_no_memory(builder->log, "looking for duplicate ids");
+    bool is_from_end = is_descending(builder);
     for (uint32_t i = 0; i < builder->n && status == GSIM_OK; i++)
-        status = look_at(&r, i);
+        status = look_at(&r, is_from_end ? builder->n - 1 - i : i);
     gsim_arena_drop(builder->arena, r.table);
     if (status == GSIM_OK && r.n_copies > 0 && !gsim_build_take_out(builder, r.is_copy))
         return gsim_no_memory(builder->log, "looking for duplicate ids");

@@ -322,6 +322,7 @@ static const struct gsim_mapping mappings[] = {
      GSIM_COL_HOST_MEM_BYTES},
     {"AllocTRES", false, NULL, NULL, GSIM_COL_SHARE_PPM},
     {"AllocTRES", false, NULL, NULL, GSIM_COL_NUM_NODES},
+    {"AllocTRES", false, NULL, NULL, GSIM_COL_BILLING_MILLI},
     {"NNodes", false, "a number of nodes", gsim_sacct_take_nodes_had, -1},
     {"AllocNodes", false, "a number of nodes", gsim_sacct_take_nodes_had, -1},
     {"ReqNodes", false, "a number of nodes", gsim_sacct_take_nodes_asked, -1},
@@ -403,6 +404,33 @@ static const char *why_absent(const char *first_name, uint32_t n_names) {
     return "; sacct --format=... takes it in ('gsim import --help' has the command)";
 }
 
+/* sacct --truncate puts the time from which it lists jobs in the place of earlier starts, and
+ * elapsed times and ends accordingly: such jobs seem to have waited until then. Jobs that were
+ * submitted at several times and all began in the first instant of a log look so. */
+static void look_at_truncation(const struct gsim_trace *trace, struct gsim_log *log) {
+    enum { FEW = 4 };
+    const int64_t *start_ns = trace->column[GSIM_COL_LOGGED_START_NS];
+    int64_t first_ns = INT64_MAX, last_submit_ns = -1;
+    uint32_t n = 0;
+    for (uint32_t job = 0; start_ns && job < trace->n_jobs; job++)
+        if (start_ns[job] >= 0 && start_ns[job] < first_ns)
+            first_ns = start_ns[job];
+    for (uint32_t job = 0; start_ns && job < trace->n_jobs; job++) {
+        bool is_cut = start_ns[job] == first_ns && trace->submit_ns[job] < first_ns &&
+                      trace->submit_ns[job] != last_submit_ns;
+        n += is_cut;
+        last_submit_ns = is_cut ? trace->submit_ns[job] : last_submit_ns;
+    }
+    if (n >= FEW)
+        gsim_warn(
+            log, trace->path, 0,
+            "%u jobs, submitted at several times, all began in the log's first instant: sacct "
+            "--truncate writes so of jobs that ran before the time from which it lists, so "
+            "that they seem to have waited until then and to be shorter; without that option "
+            "it has their own times",
+            n);
+}
+
 static enum gsim_status read_sacct(struct gsim_input *input,
                                    const struct gsim_trace_options *options,
                                    struct gsim_arena *arena, struct gsim_trace *out,
@@ -415,7 +443,10 @@ static enum gsim_status read_sacct(struct gsim_input *input,
                                                  .why_absent = why_absent,
                                                  .is_absolute = true,
                                                  .has_runs = true};
-    return gsim_mapped_read(input, &form, options, arena, out, log);
+    enum gsim_status status = gsim_mapped_read(input, &form, options, arena, out, log);
+    if (status == GSIM_OK)
+        look_at_truncation(out, log);
+    return status;
 }
 
 /* A header that lacks a column, or that is of fixed width, is sacct's as well, so that its error is

@@ -82,6 +82,15 @@ static void take_shards(struct gsim_builder *builder, int64_t shards) {
         row->cell[GSIM_COL_SHARE_PPM] = GSIM_PPM / builder->shards * shards;
 }
 
+/* A whole number: what the partition's TRESBillingWeights made of the other counts. */
+static bool take_billing(struct gsim_builder *builder, const char *text) {
+    int64_t billing;
+    if (!gsim_sacct_take_number(&text, INT32_MAX, &billing) || (*text && *text != ','))
+        return false;
+    builder->row.cell[GSIM_COL_BILLING_MILLI] = billing * 1000;
+    return true;
+}
+
 /* cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=64G: the plain count has the typed ones in it. */
 bool gsim_sacct_take_tres(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t total = -1, typed = 0, shards = 0, count;
@@ -91,6 +100,8 @@ bool gsim_sacct_take_tres(struct gsim_builder *builder, const char *text, size_t
     for (const char *at = text; at < end; at += strcspn(at, ",") + 1) {
         if (strncmp(at, "mem=", 4) == 0 &&
             !take_size(at + 4, INT64_C(1) << 20, &builder->row.cell[GSIM_COL_HOST_MEM_BYTES]))
+            return false;
+        if (strncmp(at, "billing=", 8) == 0 && !take_billing(builder, at + 8))
             return false;
         if (strncmp(at, "gres/shard=", 11) == 0 &&
             (gsim_parse_decimal(at + 11, strspn(at + 11, "0123456789"), 1, &shards) !=

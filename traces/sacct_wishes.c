@@ -259,6 +259,7 @@ void gsim_sacct_join_parts(struct gsim_builder *b) {
         b->is_wide = true;
         add_to(b, GSIM_COL_CPUS_MILLI);
         add_to(b, GSIM_COL_HOST_MEM_BYTES);
+        add_to(b, GSIM_COL_BILLING_MILLI);
         row->drop = "they are parts of heterogeneous jobs (7+1) on nodes of one kind: their GPUs "
                     "are those of the first part (7+0), since all start together";
     } else if (row->extra[GSIM_SACCT_PART] > 0) {

@@ -3,7 +3,9 @@
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/shards.h"
 
-#include <strings.h>
+#include "sim/base/hostlist.h"
+
+#include <string.h>
 
 static bool is_chosen(const struct gsim_slurm_state *state, uint32_t node) {
     for (uint32_t i = 0; i < state->n_chosen; i++)
@@ -112,6 +114,48 @@ bool gsim_slurm_nodes_choose_of(struct gsim_slurm_state *state, const struct gsi
     return job->way.is_spread ? choose_spread(state, gpus, &offer)
                               : choose_whole(state, job->way.widest, gpus, &offer);
 }
+
+/* --- jobs that ran when the log begins ------------------------------------------------------ */
+
+struct ran_on {
+    struct gsim_slurm_state *state;
+    const struct gsim_ctx *ctx;
+    gsim_slot slot;
+};
+
+/* Notes what the job can have of a node on which it ran; false: the site's file has none of that
+ * name. */
+static bool note_ran_on(void *arg, const char *name, size_t length) {
+    const struct ran_on *r = arg;
+    struct gsim_slurm_state *state = r->state;
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        const struct gsim_slurm_node *of_file = state->of_file[node];
+        if (!of_file || strlen(of_file->name) != length ||
+            strncmp(of_file->name, name, length) != 0)
+            continue;
+        state->usable[node] =
+            gsim_slurm_nodes_usable(state, r->ctx, r->slot, node, r->ctx->view->now_ns, NULL);
+        return true;
+    }
+    return false;
+}
+
+bool gsim_slurm_nodes_choose_ran_on(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                    gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    int64_t list = gsim_trace_get(view->trace, GSIM_COL_RAN_ON, view->jobs.index[slot]);
+    struct ran_on r = {state, ctx, slot};
+    if (list < 0 || view->jobs.submit_ns[slot] != view->now_ns)
+        return false;
+    memset(state->usable, 0, state->n_nodes * sizeof *state->usable);
+    if (!gsim_hostlist_each(view->trace->names[GSIM_COL_RAN_ON].name[list], note_ran_on, &r))
+        return false;
+    uint32_t gpus = view->jobs.gpus[slot];
+    return gsim_slurm_nodes_choose(state, gsim_slurm_job(ctx, slot), gpus, state->usable) ||
+           choose_spread(state, gpus, state->usable);
+}
+
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 /* What the job could have of each node if all were empty; returns the sum. */
 static uint64_t look_at_empty(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,

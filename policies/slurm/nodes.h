@@ -86,6 +86,10 @@ int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struc
  * empty; is_forced: memory that they lack does not count then. */
 bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, bool is_forced);
+/* Chooses the nodes that the job had when the log begins (column ran_on), of the site's file;
+ * false: it arrives later, or they have no room. state->usable is written. */
+bool gsim_slurm_nodes_choose_ran_on(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                    gsim_slot slot);
 /* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node), among n of
  * them, in any order, or among all (NULL): whole nodes and a part of one; for a job that nodes like
  * these could never hold so, any of them. */

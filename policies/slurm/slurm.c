@@ -156,6 +156,7 @@ static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
     struct gsim_slurm_state *state = ctx->state;
     enum gsim_status status = read_conf(state, ctx);
     state->kills = gsim_param(ctx->params, "kill") != 0;
+    state->bills_as_logged = gsim_param(ctx->params, "billing") == 0;
     state->backfilled_ns = -1;
     state->next_exempt_ns = GSIM_NEVER;
     if (status == GSIM_OK)
@@ -354,6 +355,12 @@ static const struct gsim_param_def params[] = {
      .fallback = "off",
      .help = "jobs end when they have run for their limit_s and OverTimeLimit; off: no job is "
              "stopped, since a log gives the time that jobs ran"},
+    {.name = "billing",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "log",
+     .choices = "log|weights",
+     .help = "what a job is billed: as the log says (column billing, of AllocTRES), where it does, "
+             "or by the partition's TRESBillingWeights, as to try others"},
     {0}};
 
 const struct gsim_policy gsim_policy_slurm = {

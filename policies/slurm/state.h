@@ -34,6 +34,7 @@ struct gsim_slurm_job {
     uint32_t running_at; /* position in the list of running jobs; GSIM_SLURM_NONE: none */
     int64_t eligible_ns;
     int64_t lasting; /* factors of its priority that do not change, see ranking.c */
+    int64_t billed_milli; /* while the job runs */
     int64_t end_ns; /* while the job runs: the latest time at which it ends */
     int64_t wants[GSIM_SLURM_FIRST_TYPE]; /* by TRES */
     /* CPUs and memory beside each of its GPUs; 0: not asked for, or not counted */
@@ -177,6 +178,8 @@ struct gsim_slurm_state {
     gsim_slot *running;
     uint32_t n_running, running_capacity;
     bool kills, has_time_limits;
+    bool bills_as_logged; /* what the log says of a job goes before weights */
+    bool has_told_billing; /* that the two differ */
     int64_t next_edge_ns; /* when the next reservation begins or ends */
     bool is_due; /* the main scheduler: something has happened */
     bool has_changed; /* something has happened since the last backfill pass */

@@ -33,8 +33,7 @@ static const struct {
 #define COLUMNS(X)                                                                                 \
     X(jobs, active, UINT32, v->jobs.active, v->jobs.n_active,                                      \
       "The active slots, in no order that means anything.")                                        \
-    X(jobs, index, UINT32, v->jobs.index, v->jobs.n_slots,                                         \
-      "Places in the trace.")                               \
+    X(jobs, index, UINT32, v->jobs.index, v->jobs.n_slots, "Places in the trace.")                 \
     X(jobs, submit_ns, INT64, v->jobs.submit_ns, v->jobs.n_slots, "Times of arrival.")             \
     X(jobs, gpus, UINT32, v->jobs.gpus, v->jobs.n_slots, "GPUs that jobs ask for.")                \
     X(jobs, share_ppm, UINT32, v->jobs.share_ppm, v->jobs.n_slots,                                 \
@@ -118,7 +117,9 @@ static PyObject *get_column(PyObject *self, void *id) {
     X(pool, is_used, v->pool.is_used, "Whether there is a pool in place of nodes.")                \
     X(pool, free_ppm, v->pool.free_ppm, "Free GPUs, in millionths.")                               \
     X(pool, free_cpus_milli, v->pool.free_cpus_milli, "Free CPUs, in thousandths.")                \
-    X(trace, n_jobs, v->trace->n_jobs, "Jobs of the trace.")
+    X(trace, n_jobs, v->trace->n_jobs, "Jobs of the trace.")                                       \
+    X(trace, origin_s, v->trace->origin_s,                                                         \
+      "The date of time 0 in seconds since 1970, on the log's clock; 0: not known.")
 
 #define GET_NUMBER(part, name, value, help)                                                        \
     static PyObject *get_##part##_##name(PyObject *self, void *unused) {                           \

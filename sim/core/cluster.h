@@ -142,6 +142,15 @@ bool gsim_cluster_are_spread(const struct gsim_cluster *cluster, const struct gs
 /* Finds units for the request, takes them and writes them (at most shape.gpus entries). */
 struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
                                     const struct gsim_request *request, struct gsim_unit *units);
+/* GPUs of a node. */
+struct gsim_node_part {
+    uint32_t node, gpus;
+};
+/* Like gsim_cluster_find, as these parts alone, whatever the rule is. */
+struct gsim_found gsim_cluster_find_parts(struct gsim_cluster *cluster,
+                                          const struct gsim_request *request,
+                                          const struct gsim_node_part *part, uint32_t n,
+                                          struct gsim_unit *units);
 /* Like gsim_cluster_find, on this node only; refused for rules that spread jobs or choose at
  * random. */
 struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,

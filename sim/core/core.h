@@ -8,6 +8,7 @@
 #include "sim/core/cluster.h"
 #include "sim/core/node_counts.h"
 #include "sim/core/node_sets.h"
+#include "sim/core/ran_on.h"
 #include "gsim/run.h"
 #include "sim/api/compat.h"
 #include "sim/core/stats.h"
@@ -266,6 +267,7 @@ struct gsim_core {
     const struct gsim_trace *trace;
     struct gsim_node_sets node_sets;
     struct gsim_node_counts node_counts;
+    struct gsim_ran_on ran_on;
     const uint32_t *nth_of; /* view.jobs.nth_of */
     struct gsim_trace seen; /* the trace as policies see it */
     const struct gsim_compat *compat; /* of options->reference */

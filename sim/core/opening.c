@@ -427,6 +427,8 @@ enum gsim_status gsim_core_open(struct gsim_core *core) {
     if (status == GSIM_OK)
         status = gsim_node_counts_open(core);
     if (status == GSIM_OK)
+        status = gsim_ran_on_open(core);
+    if (status == GSIM_OK)
         status = check_sharing(core);
     if (status != GSIM_OK)
         return status;

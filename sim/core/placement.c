@@ -383,6 +383,25 @@ struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
     return found(&s);
 }
 
+struct gsim_found gsim_cluster_find_parts(struct gsim_cluster *cluster,
+                                          const struct gsim_request *request,
+                                          const struct gsim_node_part *part, uint32_t n,
+                                          struct gsim_unit *units) {
+    struct gsim_search s = {.end_node = cluster->n_nodes,
+                            .cluster = cluster,
+                            .request = request,
+                            .units = units,
+                            .is_plain = gsim_cluster_is_plain(cluster, request)};
+    for (uint32_t i = 0; i < n; i++) {
+        if (gsim_search_usable(&s, part[i].node) < part[i].gpus) {
+            start_over(&s);
+            return (struct gsim_found){0};
+        }
+        gsim_search_take(&s, part[i].node, part[i].gpus);
+    }
+    return found(&s);
+}
+
 GSIM_WHOLE struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
                                                const struct gsim_request *request,
                                                struct gsim_unit *units) {

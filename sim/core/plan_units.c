@@ -84,6 +84,19 @@ static struct gsim_found find_within(struct gsim_core *core, gsim_slot slot, uin
                : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
 }
 
+/* A job that ran when the log begins goes on where it was, if its nodes have room. */
+GSIM_COLD static struct gsim_found find_ran_on(struct gsim_core *core, gsim_slot slot,
+                                               struct gsim_unit *units) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_node_part *part = NULL;
+    uint32_t n = gsim_ran_on_parts(core, core->jobs.job[slot], &part);
+    bool is_whole = own->request.shape.gpus == core->jobs.gpus[slot] &&
+                    own->request.shape.share_ppm == GSIM_PPM;
+    return n > 0 && is_whole
+               ? gsim_cluster_find_parts(&core->cluster, &own->request, part, n, units)
+               : (struct gsim_found){0};
+}
+
 /* Units that the request can have, taken, in *units. In a pool there are none to name. */
 struct gsim_found gsim_plan_find_units(struct gsim_core *core, gsim_slot slot,
                                        struct gsim_unit **units) {
@@ -103,6 +116,8 @@ struct gsim_found gsim_plan_find_units(struct gsim_core *core, gsim_slot slot,
         found = find_within(core, slot, within - 1, list);
     else if (gsim_rarely(core->jobs.state[slot] != GSIM_QUEUED))
         found = find_back(core, slot, list);
+    else if (gsim_rarely(core->ran_on.count != NULL))
+        found = find_ran_on(core, slot, list);
     if (!found.fits && within == 0 && !gsim_plan_stays_in_place(core, slot))
         found = gsim_cluster_find(&core->cluster, &own->request, list);
     if (!found.fits)

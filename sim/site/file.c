@@ -21,7 +21,12 @@ enum gsim_status gsim_site_read_text(const char *path, struct gsim_arena *arena,
     enum gsim_status status = GSIM_OK;
     if (!file)
         return cannot_read(path, strerror(errno), log);
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
+    if (fstat(fileno(file), &about) == 0 && S_ISFIFO(about.st_mode))
+        status = cannot_read(path,
+                             "a pipe, which can be read once, and the settings are read by each "
+                             "run that has them; a file (>site.conf) can be read again",
+                             log);
+    else if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
         status = cannot_read(path, "not a regular file", log);
     else if (about.st_size > MOST_BYTES)
         status = cannot_read(path, "larger than 64 MiB", log);

@@ -155,7 +155,8 @@ static bool mib_of(const char *text, size_t length, int64_t *mib) {
     return true;
 }
 
-/* The place of a type of GPU among those that limits name; GSIM_SLURM_TRES: there is none left. */
+/* The place of a type of GPU among those that limits and weights name; GSIM_SLURM_TRES: there is
+ * none left. */
 static int type_place(struct gsim_slurm_reading *r, const char *type, size_t length) {
     struct gsim_slurm *out = r->out;
     for (uint32_t t = 0; t < out->n_types; t++)
@@ -167,8 +168,7 @@ static int type_place(struct gsim_slurm_reading *r, const char *type, size_t len
     return GSIM_SLURM_FIRST_TYPE + (int)out->n_types++;
 }
 
-/* Which of the things that gsim counts the name is; GSIM_SLURM_TRES: none. */
-static int tres_called(struct gsim_slurm_reading *r, const char *name, size_t length) {
+int gsim_slurm_tres_called(struct gsim_slurm_reading *r, const char *name, size_t length) {
     static const char gpu[] = "gres/gpu:";
     const size_t n = sizeof gpu - 1;
     if (gsim_slurm_lists("cpu", name, length))
@@ -199,7 +199,7 @@ bool gsim_slurm_take_tres(struct gsim_slurm_reading *r, const char *column, cons
                           int64_t out[GSIM_SLURM_TRES]) {
     for (const char *at = text; *at; at += strspn(at, ",")) {
         size_t n = strcspn(at, ","), name = strcspn(at, "=,");
-        int which = name < n ? tres_called(r, at, name) : -1;
+        int which = name < n ? gsim_slurm_tres_called(r, at, name) : -1;
         if (which < 0)
             return false;
         if (which == GSIM_SLURM_TRES)

@@ -17,8 +17,6 @@ struct gsim_slurm_partition gsim_slurm_partition_default(void) {
                                          .default_ns = -1,
                                          .tier = 1,
                                          .factor = 1,
-                                         .gpu_milli = -1,
-                                         .cpu_milli = -1,
                                          .mem_unit_mib = 1};
 }
 

@@ -219,37 +219,30 @@ static void take_rank(struct gsim_slurm_reading *r, const char *key, const char 
 }
 
 /* A weight in thousandths; that of memory is for a MiB, or by its letter for more. */
-static bool take_billing_weight(const char *text, size_t length, int64_t *milli,
-                                int64_t *unit_mib) {
+static bool take_billing_weight(const char *text, size_t length, int which,
+                                struct gsim_slurm_partition *p) {
     static const char letters[] = "MGTP";
     const char *letter =
         length > 0 ? strchr(letters, toupper((unsigned char)text[length - 1])) : NULL;
-    if (unit_mib)
-        *unit_mib = letter ? INT64_C(1) << 10 * (letter - letters) : 1;
-    length -= unit_mib && letter;
+    int64_t *milli = &p->billing_milli[which];
+    if (which == GSIM_SLURM_MEM) {
+        p->mem_unit_mib = letter ? INT64_C(1) << 10 * (letter - letters) : 1;
+        length -= letter != NULL;
+    }
     return gsim_parse_decimal(text, length, 1000, milli) == GSIM_PARSE_OK && *milli >= 0;
 }
 
-/* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0": the weights of CPUs, memory and GPUs. */
+/* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0,GRES/gpu:a100=4": the weights of what gsim counts. */
 static void take_billing(struct gsim_slurm_reading *r, const char *value,
                          struct gsim_slurm_partition *p) {
-    const struct {
-        const char *name;
-        int64_t *milli, *unit_mib;
-    } weights[] = {{"gres/gpu", &p->gpu_milli, NULL},
-                   {"cpu", &p->cpu_milli, NULL},
-                   {"mem", &p->mem_milli, &p->mem_unit_mib}};
-    enum { N = sizeof weights / sizeof *weights };
-    p->gpu_milli = p->cpu_milli = p->mem_milli = 0;
+    p->has_billing = true;
+    memset(p->billing_milli, 0, sizeof p->billing_milli);
     for (const char *at = value; *at; at += strspn(at, ",")) {
-        size_t n = strcspn(at, ","), name = strcspn(at, "=,"), k = 0;
-        while (k < N &&
-               (strlen(weights[k].name) != name || strncasecmp(at, weights[k].name, name) != 0))
-            k++;
-        if (k == N)
+        size_t n = strcspn(at, ","), name = strcspn(at, "=,");
+        int which = gsim_slurm_tres_called(r, at, name);
+        if (which == GSIM_SLURM_TRES)
             gsim_slurm_note(r, "TRESBillingWeights", gsim_slurm_keep(r, at, n), "0");
-        else if (name >= n || !take_billing_weight(at + name + 1, n - name - 1, weights[k].milli,
-                                                   weights[k].unit_mib))
+        else if (name >= n || !take_billing_weight(at + name + 1, n - name - 1, which, p))
             gsim_slurm_refuse(r, "TRESBillingWeights", value, "a list such as GRES/gpu=1.0");
         at += n;
     }

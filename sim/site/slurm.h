@@ -75,8 +75,9 @@ struct gsim_slurm_partition {
     int64_t max_ns, default_ns; /* limits of jobs; -1: none */
     int64_t tier, factor; /* PriorityTier, PriorityJobFactor */
     bool has_priority; /* Priority, which stands for both */
-    int64_t gpu_milli, cpu_milli; /* TRESBillingWeights; -1: none are given */
-    int64_t mem_milli, mem_unit_mib; /* of memory: of each of these units */
+    bool has_billing; /* TRESBillingWeights are given */
+    int64_t billing_milli[GSIM_SLURM_TRES]; /* they, of memory for each of these units */
+    int64_t mem_unit_mib;
     enum gsim_slurm_preempt mode;
     bool is_default;
 };
@@ -160,7 +161,7 @@ struct gsim_slurm {
     struct gsim_slurm_reservation *reservation;
     struct gsim_slurm_note *note;
     uint32_t n_qos, n_assocs, n_partitions, n_nodes, n_reservations, n_notes;
-    const char *type[GSIM_SLURM_MOST_TYPES]; /* of GPUs, that limits name */
+    const char *type[GSIM_SLURM_MOST_TYPES]; /* of GPUs, that limits and weights name */
     uint32_t n_types;
 };
 

@@ -72,6 +72,8 @@ void gsim_slurm_take_row(struct gsim_slurm_reading *r, char *line);
 bool gsim_slurm_time(const char *text, int64_t *ns);
 /* The count of gres/gpu in "cpu=4,gres/gpu=8"; *others: whether the list has more than that. */
 bool gsim_slurm_gpus(const char *text, int64_t *gpus, bool *others);
+/* Which of the things that gsim counts the name is; GSIM_SLURM_TRES: none. */
+int gsim_slurm_tres_called(struct gsim_slurm_reading *r, const char *name, size_t length);
 /* The amounts of "cpu=64,mem=1T,gres/gpu:a100=8", where they are named. What gsim does not count is
  * noted. false: the text is no such list. */
 bool gsim_slurm_take_tres(struct gsim_slurm_reading *r, const char *column, const char *text,

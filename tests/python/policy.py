@@ -81,7 +81,7 @@ def test_view():
         view = self.view
         equal(view.trace.column("user"), ["eve", None, "adam"])
         equal(view.trace.column("MEM_BYTES"), [1 << 30, None, 3 << 29])
-        equal((view.trace.n_jobs, view.cluster.n_gpus, view.cluster.n_nodes), (3, 4, 2))
+        equal((view.trace.n_jobs, view.trace.origin_s, view.cluster.n_gpus, view.cluster.n_nodes), (3, 0, 4, 2))
         equal(list(view.cluster.node_of_gpu), [0, 0, 1, 1])
         equal(list(view.cluster.node_first_gpu), [0, 2, 4])
         equal((view.idle_gpus(), view.is_idle(3)), ([0, 1, 2, 3], True))

@@ -280,6 +280,9 @@ grep -q 'left out 2 rows (the first is line 17): they are events that say nothin
 say "and events that say nothing" $?
 check "each on its line" "16 17 18 19 " "$(awk -F, 'NR > 1 && $1 >= 16 { printf "%s ", $1 }' left.csv)"
 check "what became of each object can be listed" "9 not readable 1 left out ml/a 1" "$(grep -c ',left out,' left.csv) not readable $(grep -c ',ml/bad,not readable,' left.csv) left out ml/a $(grep -c ',ml/a,left out,' left.csv)"
+{ echo '{"items":['; pod s-1 s Workflow 01 02 20 1 Succeeded 0; echo ,; pod s-2 s Workflow 01 03 20 2 Succeeded 0; echo '],"kind":"List"}'; } >argo.json
+"$gsim" import kube argo.json -o argo.csv --force >"$tmp/log" 2>&1
+check "steps of a workflow that run at once are no gang" "ml/s-1 ml/s-2" "$(grep -o '^ml/s[^,]*' argo.csv | tr '\n' ' ' | sed 's/ $//')"
 expect "one object alone is read" 0 "1 job of 1" sh -c "sed -n 2p pods.json | sed 's/,\$//' >one.json; '$gsim' import kube one.json -o one.csv --force"
 expect "a list of something else" 3 "no List of Kubernetes\|no jobs\|is empty" sh -c "echo 5 >five.json; '$gsim' import kube five.json -o five.csv --force"
 expect "a file that is cut" 3 "pods.json\|cut.json:" sh -c "head -c 900 pods.json >cut.json; '$gsim' import kube cut.json -o cut.csv --force"

@@ -234,6 +234,7 @@ run resv.conf --quiet --set slurm.start=2024-05-01T00:00:00 --jobs-csv jobs.csv 
 check "jobs wait for the end of a maintenance window" "a 3600 b 4200 c 3600 d 3660" "$(starts)"
 expect "a file that is not there" 3 "gone.conf: the file cannot be read" run gone.conf t.csv
 expect "a folder" 3 "not a regular file" run . t.csv
+expect "a pipe" 3 "/dev/stdin: the file cannot be read: a pipe, which can be read once" sh -c "cat site.conf | '$gsim' --policy slurm --slurm-conf /dev/stdin t.csv"
 expect "no text" 3 "a NUL byte" sh -c "printf 'a\\0b' >nul.conf; '$gsim' --policy slurm --slurm-conf nul.conf t.csv"
 expect "a job of a partition that is not there" 3 "of partition cpu; the cluster has 0" sh -c "sed 's/,gpu,/,cpu,/' t.csv >cpu.csv; '$gsim' --policy slurm --slurm-conf site.conf cpu.csv"
 expect "a partition that is down is said to be up" 0 "State=DOWN (assumed: the partition is up" sh -c "sed 's/MaxTime=1-0/MaxTime=1-0 State=DOWN/' site.conf >down.conf; '$gsim' --policy slurm --slurm-conf down.conf t.csv"

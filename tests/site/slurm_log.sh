@@ -138,6 +138,48 @@ for select in "" SelectTypeParameters=LL_SHARED_GRES; do
         "$(awk -F, 'NR > 1 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv")"
 done
 
+# --- usage: ann had the a100 for an hour, bob the v100; both then wait for the v100, ann first. Weights of types: ann is
+# billed 16 for each second, bob 1, so that bob is first, as he is by the billing of a log alone; where all are billed
+# alike ann is, who came first.
+cat >"$tmp/bill.conf" <<'L'
+PriorityType=priority/multifactor
+PriorityWeightFairshare=1000
+SelectTypeParameters=CR_Core
+NodeName=a Gres=gpu:a100:1 CPUs=8
+NodeName=v Gres=gpu:v100:1 CPUs=8
+PartitionName=gpu Nodes=a,v Default=YES MaxTime=UNLIMITED
+Cluster|Account|User|Share
+lab|root||1
+lab|bio||1
+lab|bio|ann|1
+lab|bio|bob|1
+L
+bill() { # billing of ann's first job, and of bob's; what follows is the line of the partition, an option
+    cat >"$tmp/bill.txt" <<L
+JobID|User|Account|State|Submit|Start|End|ElapsedRaw|ReqTRES|AllocTRES|AllocCPUS|TimelimitRaw
+1|ann|bio|COMPLETED|1000|1000|4600|3600|cpu=1,gres/gpu:a100=1|${1}cpu=1,gres/gpu:a100=1,gres/gpu=1|1|100
+2|bob|bio|COMPLETED|1000|1000|4600|3600|cpu=1,gres/gpu:v100=1|${2}cpu=1,gres/gpu:v100=1,gres/gpu=1|1|100
+3|ann|bio|COMPLETED|2000|4600|8200|3600|cpu=1,gres/gpu:v100=1|cpu=1,gres/gpu:v100=1,gres/gpu=1|1|100
+4|bob|bio|COMPLETED|2001|4600|8200|3600|cpu=1,gres/gpu:v100=1|cpu=1,gres/gpu:v100=1,gres/gpu=1|1|100
+L
+    sed "s|Default=YES|& $3|" "$tmp/bill.conf" >"$tmp/billed.conf"
+    shift 3
+    "$gsim" --policy slurm --slurm-conf "$tmp/billed.conf" --device ideal --jobs-csv "$tmp/jobs.csv" --force "$@" "$tmp/bill.txt" >"$tmp/log" 2>&1
+    awk -F, 'NR > 3 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv"
+}
+check "all are billed alike" "3600 7200" "$(bill '' '' TRESBillingWeights=GRES/gpu=1)"
+check "weights of types of GPU" "7200 3600" "$(bill '' '' TRESBillingWeights=GRES/gpu:a100=16,GRES/gpu:v100=1)"
+check "what the log billed" "7200 3600" "$(bill billing=16, billing=1, '')"
+check "it goes before weights" "7200 3600" "$(bill billing=16, billing=1, TRESBillingWeights=GRES/gpu=1)"
+grep -q "job '1' is billed 1 by TRESBillingWeights, and was 16 in the log, which counts" "$tmp/log"
+say "which is said" $?
+check "unless weights are to count" "3600 7200" "$(bill billing=16, billing=1, TRESBillingWeights=GRES/gpu=1 --set slurm.billing=weights)"
+# 1.75 for ann and 1.25 for bob, of which the log has 1 alone: weights that agree with it give the rest.
+check "a fraction comes from weights" "7200 3600" "$(bill billing=1, billing=1, TRESBillingWeights=GRES/gpu:a100=1.75,GRES/gpu:v100=1.25)"
+! grep -q "is billed" "$tmp/log"
+say "and nothing is said of it" $?
+expect "billing that is no number" 0 "left out 1 row .*AllocTRES" sh -c "sed '2s/billing=1/billing=x/' '$tmp/bill.txt' >'$tmp/no.txt'; '$gsim' import sacct '$tmp/no.txt'"
+
 # --- nodes: a job asks for a number by --nodes, for GPUs or tasks by node, or by what ReqTRES has; it keeps the number
 # that it had (AllocTRES). One that asked for neither takes the fewest nodes, however it ran; so does one with more nodes
 # than GPUs, and a heterogeneous job with 4 GPUs on a node of one part and 2 of the other (31), but not 4 and 4 (33).
@@ -178,6 +220,29 @@ check "a policy that names GPUs itself does not keep to it" "0 1" "$(starts mps 
 expect "and says so" 0 "column 'num_nodes': policy 'mps' chooses GPUs without regard to it; 2 jobs asked" "$gsim" --policy mps --nodes 2 --gpus-per-node 4 --device ideal two.csv
 expect "in the result as well" 0 "assumed: .*num_nodes=any number (2 jobs asked for one)" "$gsim" --policy mps --nodes 2 --gpus-per-node 4 --device ideal --verbose two.csv
 expect "nor does a cluster without such nodes" 0 "two.csv:3: column 'num_nodes': the cluster has no nodes for 4 GPUs on 1 of them, as job 'c' asked; 1 job that it cannot hold so takes the fewest nodes" "$gsim" --policy fifo --nodes 8 --gpus-per-node 2 --device ideal two.csv
+
+# --- the last row first: job 7 ran from 100 to 150 and, requeued, from 300 to 400.
+cat >log.txt <<'L'
+JobIDRaw|JobID|State|Submit|Start|End|ElapsedRaw|AllocTRES
+9|9|COMPLETED|500|500|600|100|gres/gpu=1
+7|7|COMPLETED|200|300|400|100|gres/gpu=1
+7|7|NODE_FAIL|100|100|150|50|gres/gpu=1
+5|5|COMPLETED|0|0|10|10|gres/gpu=1
+L
+import
+check "runs of a log in descending order" "9=600 7#2=400 7=150 5=10" "$(cells logged_end_s)"
+
+# --- sacct --truncate from 1000 on: jobs that had begun at 100, 200, 300 and 400 begin at 1000
+{ echo "JobIDRaw|JobID|State|Submit|Start|End|ElapsedRaw|AllocTRES"
+for at in 100 200 300 400; do echo "$at|$at|COMPLETED|$at|1000|1500|500|gres/gpu=1"; done
+echo "9|9|COMPLETED|1000|1200|1500|300|gres/gpu=1"; } >log.txt
+import
+grep -q "4 jobs, submitted at several times, all began in the log's first instant: sacct --truncate" "$tmp/log"
+say "a truncated log is told" $?
+sed -i 's/|400|1000|/|400|1001|/' log.txt
+import
+! grep -q "truncate" "$tmp/log"
+say "three jobs that begin at once are not" $?
 
 # --- a log of one type of GPU, run on another: what depends on the device is said to be the latter's
 printf 'job_id,submit_s,duration_s,gpus,gpu_type\na,0,100,1,a100\n' >type.csv

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/app/compare/advise.h"
+#include "sim/app/setup/resampling.h"
 #include "sim/base/text.h"
 
 /* An alternative is named where its mean JCT is lower by more than this. */
@@ -305,11 +306,13 @@ static const char *say_assumed(const struct gsim_compare *c, int i,
 static const char *overturned_by(const struct gsim_compare *c, const struct gsim_comparison *s,
                                  int i, const struct gsim_tried *tried) {
     const struct gsim_summary *own = gsim_compare_summary(c, i, 0);
-    const char *chance = s->units == GSIM_UNITS_NONE
-                             ? "another month (no interval: --resample user draws ten)"
-                             : "users that submit otherwise once they wait less";
+    bool has_none = s->units == GSIM_UNITS_NONE;
     const char *text = gsim_arena_printf(
-        c->cli->arena, " It would be overturned by %s%s%s%s.", chance, say_assumed(c, i, tried),
+        c->cli->arena, " It would be overturned by %s%s%s%s%s%s.",
+        has_none ? "another month (no interval: "
+                 : "users that submit otherwise once they wait less",
+        has_none ? gsim_resampling_advice(&c->setup->trace) : "", has_none ? ")" : "",
+        say_assumed(c, i, tried),
         own->preemptions > 0 ? "; by jobs that cannot be stopped and taken up again as assumed"
                              : "",
         c->setup->contender[i].policy->shares_gpus

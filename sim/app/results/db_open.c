@@ -14,7 +14,7 @@
 #include "sim/app/results/db_schema.h"
 #include "sim/app/identity/program.h"
 
-enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 21 };
+enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 22 };
 
 /* The time to wait for a lock. A program that reads holds up a commit, and a report of a large
  * database takes a while: a sweep should not fail because of it. */

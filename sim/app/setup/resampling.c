@@ -64,14 +64,26 @@ static enum gsim_status read_load(struct gsim_cli *cli, const char *text, int64_
 }
 
 /* Of two blocks of a user one in eight change places, of one none. */
+enum { ENOUGH = 4 };
+
+static int64_t span_of(const struct gsim_trace *trace) {
+    return trace->submit_ns[gsim_trace_arrival(trace, trace->n_jobs - 1)] -
+           trace->submit_ns[gsim_trace_arrival(trace, 0)];
+}
+
+const char *gsim_resampling_advice(const struct gsim_trace *trace) {
+    int64_t n_days = trace->n_jobs > 0 ? span_of(trace) / day_ns + 1 : 0;
+    return n_days > 7 * (ENOUGH - 1) ? "--resample user draws ten"
+           : n_days >= ENOUGH        ? "--resample user --block day draws ten"
+                                     : "all jobs come within three days, too short a time to "
+                                       "resample";
+}
+
 static void tell_of_few_blocks(const struct gsim_trace *trace, const struct gsim_resampling *how,
                                struct gsim_log *log) {
-    enum { ENOUGH = 4 };
     if (how->near == 0 || how->load_ppm != GSIM_PPM || trace->n_jobs == 0)
         return;
-    int64_t span_ns = trace->submit_ns[gsim_trace_arrival(trace, trace->n_jobs - 1)] -
-                      trace->submit_ns[gsim_trace_arrival(trace, 0)];
-    int64_t n_blocks = span_ns / how->block_ns + 1;
+    int64_t span_ns = span_of(trace), n_blocks = span_ns / how->block_ns + 1;
     if (n_blocks < ENOUGH)
         gsim_warn(
             log, trace->path, 0,
