@@ -15,13 +15,6 @@
  * that has no room for both have some eight extents. */
 enum { FIRST_EXTENTS = 8, FIRST_BUFFERS = 2 };
 
-struct gsim_extent {
-    uint32_t buffer, first, n;
-    uint32_t before, after; /* by address */
-    uint32_t older, newer; /* by age, when resident */
-    uint8_t content; /* enum gsim_content */
-};
-
 static bool is_resident(const struct gsim_extent *extent) {
     return extent->content >= GSIM_CLEAN;
 }
@@ -698,55 +691,4 @@ bool gsim_residency_copy(struct gsim_residency *to, const struct gsim_residency 
         return fail(to);
     *to = copy;
     return true;
-}
-
-/* --- the canonical form ----------------------------------------------------------------------- */
-
-struct writing {
-    int64_t *out;
-    size_t room, n;
-};
-
-static void put(struct writing *w, int64_t value) {
-    if (w->n < w->room)
-        w->out[w->n] = value;
-    w->n++;
-}
-
-static void put_contents(const struct gsim_residency *r, uint32_t buffer, struct writing *w) {
-    uint32_t at = r->buffers[buffer].first_extent;
-    while (at != NONE) {
-        const struct gsim_extent *extent = &r->extents[at];
-        int64_t n = 0;
-        for (; at != NONE && r->extents[at].content == extent->content; at = r->extents[at].after)
-            n += r->extents[at].n;
-        put(w, n);
-        put(w, extent->content);
-    }
-}
-
-static void put_ages(const struct gsim_residency *r, struct writing *w) {
-    for (uint32_t at = r->oldest; at != NONE;) {
-        const struct gsim_extent *extent = &r->extents[at];
-        uint32_t end = extent->first;
-        for (; at != NONE && r->extents[at].buffer == extent->buffer && r->extents[at].first == end;
-             at = r->extents[at].newer)
-            end = end_of(&r->extents[at]);
-        put(w, extent->buffer);
-        put(w, extent->first);
-        put(w, end);
-    }
-}
-
-size_t gsim_residency_state(const struct gsim_residency *residency, int64_t *out, size_t room) {
-    struct writing w = {out, room, 0};
-    for (uint32_t b = 0; b < residency->n_buffers; b++)
-        if (residency->buffers[b].is_open) {
-            put(&w, b);
-            put_contents(residency, b, &w);
-        }
-    put(&w, -1);
-    if (residency->eviction != GSIM_EVICT_BELADY) /* Belady does not look at age */
-        put_ages(residency, &w);
-    return w.n;
 }

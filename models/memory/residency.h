@@ -43,7 +43,13 @@ struct gsim_moved {
     int64_t out_dirty, out_clean;
 };
 
-struct gsim_extent;
+/* Chunks beside each other that are alike; a whole buffer is cut into such. */
+struct gsim_extent {
+    uint32_t buffer, first, n;
+    uint32_t before, after; /* by address */
+    uint32_t older, newer; /* by age, when resident */
+    uint8_t content; /* enum gsim_content */
+};
 
 struct gsim_buffer {
     int64_t next_use; /* Belady's key */

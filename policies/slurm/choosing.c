@@ -152,7 +152,7 @@ bool gsim_slurm_nodes_choose_ran_on(struct gsim_slurm_state *state, const struct
         return false;
     uint32_t gpus = view->jobs.gpus[slot];
     return gsim_slurm_nodes_choose(state, gsim_slurm_job(ctx, slot), gpus, state->usable) ||
-           choose_spread(state, gpus, state->usable);
+           choose_spread(state, gpus, &(struct offer){state->usable, NULL, state->n_nodes});
 }
 
 /* --- shapes ----------------------------------------------------------------------------------- */
