@@ -195,8 +195,8 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,), "suspends_in_parts": (8803059,), "failing_suspends": (8800010, 8800013), "failing_checkpoints": (8800017,)}
-    # units of a node apart in a gang's list; an end that makes room for a part; jobs that wait lose what they did
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,), "suspends_in_parts": (8803059,), "failing_suspends": (8800010, 8800013, 8805020), "failing_checkpoints": (8800017, 8805022)}
+    # units of a node apart in a gang's list; an end that makes room for a part; jobs that wait lose what they did; copies that a failure ends
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -261,7 +261,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
