@@ -243,8 +243,10 @@ static void fail_jobs(struct gsim_core *core, uint32_t node) {
             return;
         }
     }
+    core->holds_admission = true;
     for (uint32_t i = 0; i < hit->n && core->status == GSIM_OK; i++)
         gsim_job_fail(core, hit->list[i]);
+    gsim_jobs_admit_held(core);
 }
 
 static void fail(struct gsim_core *core, uint32_t node) {
