@@ -167,7 +167,7 @@ int64_t gsim_stopping_fail(struct gsim_model *model, gsim_slot slot, int64_t che
         gsim_stopping_stand_still(model, slot, false, now_ns);
     gsim_gang_paging_drop(model, slot, now_ns);
     gsim_meetings_leave(model, slot, now_ns);
-    gsim_transfers_forget(&model->transfers, slot);
+    gsim_transfers_cancel(&model->transfers, slot, now_ns);
     gsim_host_driver_forget(model, slot, now_ns);
     gsim_machine_expect_nothing(model, slot);
     int64_t done_ns = gsim_shared_job_alone_ns(model, slot, model->progress[slot].done);

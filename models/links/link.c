@@ -584,30 +584,62 @@ int64_t gsim_link_next_time(const struct gsim_link *link) {
     return gsim_eventq_next(&link->queue);
 }
 
+static void release(struct gsim_link *link, uint32_t handle) {
+    link->jobs[handle].next = link->first_unused;
+    link->first_unused = handle;
+}
+
+/* The engine's next transfer begins; the head's event is out of the queue. */
+static void end_head(struct gsim_link *link, uint32_t at, int64_t now_ns) {
+    struct gsim_link_engine *engine = &link->engines[at];
+    uint32_t handle = engine->head, gpu = link->jobs[handle].asked.gpu;
+    engine->head = link->jobs[handle].next;
+    release(link, handle);
+    if (engine->head == GSIM_LINK_NONE)
+        engine->tail = GSIM_LINK_NONE;
+    else
+        begin(link, engine->head, now_ns);
+    note_change(link, gpu, now_ns);
+    rerate(link, gpu, now_ns);
+}
+
+static void take_out_behind(struct gsim_link *link, uint32_t at, uint32_t before) {
+    uint32_t handle = link->jobs[before].next;
+    link->jobs[before].next = link->jobs[handle].next;
+    if (link->engines[at].tail == handle)
+        link->engines[at].tail = before;
+    release(link, handle);
+}
+
 bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_done *out) {
     if (gsim_link_next_time(link) > now_ns)
         return false;
     struct gsim_event_key key;
     uint32_t at = gsim_eventq_pop(&link->queue, &key);
-    struct gsim_link_engine *engine = &link->engines[at];
-    uint32_t handle = engine->head;
-    struct gsim_link_job *job = &link->jobs[handle];
+    const struct gsim_link_job *job = head_of(link, at);
     *out = (struct gsim_transfer_done){.tag = job->asked.tag,
                                        .begin_ns = job->begin_ns,
                                        .end_ns = key.time_ns,
                                        .bytes = job->asked.bytes,
                                        .gpu = job->asked.gpu,
                                        .direction = job->asked.direction};
-    engine->head = job->next;
-    job->next = link->first_unused;
-    link->first_unused = handle;
-    if (engine->head == GSIM_LINK_NONE)
-        engine->tail = GSIM_LINK_NONE;
-    else
-        begin(link, engine->head, key.time_ns);
-    note_change(link, out->gpu, key.time_ns);
-    rerate(link, out->gpu, key.time_ns);
+    end_head(link, at, key.time_ns);
     return true;
+}
+
+void gsim_link_cancel(struct gsim_link *link, uint32_t gpu, enum gsim_direction direction,
+                      uint64_t tag, int64_t now_ns) {
+    uint32_t at = engine_of(gpu, direction), before = link->engines[at].head, handle;
+    while (before != GSIM_LINK_NONE && (handle = link->jobs[before].next) != GSIM_LINK_NONE) {
+        if (link->jobs[handle].asked.tag == tag)
+            take_out_behind(link, at, before);
+        else
+            before = handle;
+    }
+    if (head_of(link, at) && head_of(link, at)->asked.tag == tag) {
+        gsim_eventq_cancel(&link->queue, at);
+        end_head(link, at, now_ns);
+    }
 }
 
 int64_t gsim_link_together_ns(const struct gsim_link *link, const struct gsim_transfer *transfer,

@@ -43,6 +43,10 @@ int64_t gsim_link_next_time(const struct gsim_link *link);
 /* Takes out the next transfer that ends at or before now_ns, by time and engine; its successor on
  * the engine begins at its end. Returns false if there is none. */
 bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_done *out);
+/* Takes out the transfers with this tag that are queued or under way on an engine: they are not
+ * popped. Each transfer that ends at or before now_ns has been popped. */
+void gsim_link_cancel(struct gsim_link *link, uint32_t gpu, enum gsim_direction direction,
+                      uint64_t tag, int64_t now_ns);
 /* From now on GPUs may page besides their transfers: each transfer gets what the paging of the GPUs
  * on its links leaves. carried: what the link of a GPU of this type carries. Returns false if there
  * is no memory left. */

@@ -243,6 +243,21 @@ static bool begin_nodes(struct gsim_transfers *transfers, gsim_slot slot, enum g
     return true;
 }
 
+void gsim_transfers_cancel(struct gsim_transfers *transfers, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_transfers_job *job = &transfers->jobs[slot];
+    enum gsim_direction direction = direction_of(job->cargo.way);
+    uint64_t tag = tag_of(transfers, slot);
+    for (uint32_t u = 0; job->n_left > 0 && u < job->n_units; u++) {
+        uint32_t node = node_of(transfers, &job->units[u]);
+        gsim_link_cancel(&transfers->pcie, job->units[u].gpu, direction, tag, now_ns);
+        if (transfers->network_rates)
+            gsim_link_cancel(&transfers->network, node, GSIM_H2D, tag, now_ns);
+        if (transfers->storage_rates)
+            gsim_link_cancel(&transfers->storage, node, direction, tag, now_ns);
+    }
+    gsim_transfers_forget(transfers, slot);
+}
+
 /* Goes on to the next stage that has bytes to carry, if any is left. */
 static bool begin_next(struct gsim_transfers *transfers, gsim_slot slot, int64_t now_ns) {
     struct gsim_transfers_job *job = &transfers->jobs[slot];

@@ -64,6 +64,9 @@ bool gsim_transfers_meet_pagers(struct gsim_transfers *transfers,
 bool gsim_transfers_reserve(struct gsim_transfers *transfers, uint32_t capacity);
 /* A slot's job is gone: its transfers under way go on without a report. */
 void gsim_transfers_forget(struct gsim_transfers *transfers, gsim_slot slot);
+/* A node fails under a slot's job: its transfers end where they are, and leave the links to others.
+ * Its units are still valid. */
+void gsim_transfers_cancel(struct gsim_transfers *transfers, gsim_slot slot, int64_t now_ns);
 /* Carries a cargo, which is not empty, for these units. One way a slot at a time. Returns false if
  * there is no memory left. */
 bool gsim_transfers_begin(struct gsim_transfers *transfers, gsim_slot slot,

@@ -84,7 +84,7 @@ struct gsim_jobs {
     struct gsim_core_job *core;
 };
 
-/* A list of slots that changed since the last decide. */
+/* A list of slots, or of GPUs. */
 struct gsim_slots {
     gsim_slot *list;
     uint32_t n, capacity;
@@ -318,6 +318,11 @@ struct gsim_core {
     uint32_t n_waiting, n_waiting_alone; /* all; those for whole GPUs */
     gsim_slot *waiter; /* by GPU: the job that waits for the whole of it */
     uint64_t n_waited;
+    /* Until all that happens in the instant without the policy has been served, or all jobs of a
+     * node that fails, no waiting job is admitted: the first that was placed has the room that all
+     * leave together. */
+    bool holds_admission;
+    struct gsim_slots left_gpus; /* GPUs that jobs have left while others wait */
     bool must_look_at_all; /* a waiting job may be clear that no job's leaving has made clear */
     uint32_t n_vacating; /* jobs that still hold units which they gave up */
     struct gsim_bitset vacated; /* the GPUs of these units */
@@ -412,6 +417,8 @@ void gsim_job_end(struct gsim_core *core, gsim_slot slot);
  * ends here and is submitted again, so that policies need to know nothing about failures. */
 GSIM_APART void gsim_job_fail(struct gsim_core *core, gsim_slot slot);
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
+/* Admits those that have become clear while admission was held, in the order of placement. */
+void gsim_jobs_admit_held(struct gsim_core *core);
 /* Brings the job's wait, stall and held times up to now. */
 void gsim_job_account(struct gsim_core *core, gsim_slot slot);
 

@@ -41,8 +41,11 @@ static void serve_model(struct gsim_core *core) {
     core->events.n = 0;
     if (gsim_rarely(!core->ops->advance(core->model, core->view.now_ns, &core->events)))
         (void)gsim_core_no_memory(core);
+    core->holds_admission = core->events.n > 1;
     for (uint32_t i = 0; i < core->events.n && core->status == GSIM_OK; i++)
         gsim_job_event(core, &core->events.list[i]);
+    if (core->holds_admission)
+        gsim_jobs_admit_held(core);
 }
 
 static void serve_arrivals(struct gsim_core *core) {

@@ -195,14 +195,14 @@ static bool has_unit_of(const struct gsim_core *core, uint32_t node, const struc
 }
 
 /* Whether the node holds a part of the job: the job runs there, is on its way there or from there,
- * or its memory stays on a GPU or the host of the node. */
+ * or its memory stays on a GPU or the host of the node, also until it has come to another node. */
 static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
     enum gsim_state state = core->jobs.state[slot];
-    bool keeps_there =
-        state == GSIM_PAUSED ||
-        (state == GSIM_HELD && own->keep != GSIM_KEEP_STORAGE && own->keep != GSIM_KEEP_DISCARD);
+    bool may_keep = state == GSIM_HELD || state == GSIM_RESUMING;
+    bool keeps_there = state == GSIM_PAUSED || (may_keep && own->keep != GSIM_KEEP_STORAGE &&
+                                                own->keep != GSIM_KEEP_DISCARD);
     return has_unit_of(core, node, job->units, job->n_units) ||
            has_unit_of(core, node, own->next_units, own->n_next_units) ||
            (keeps_there && has_unit_of(core, node, job->left_units, job->n_left_units));
@@ -243,8 +243,10 @@ static void fail_jobs(struct gsim_core *core, uint32_t node) {
             return;
         }
     }
+    core->holds_admission = true;
     for (uint32_t i = 0; i < hit->n && core->status == GSIM_OK; i++)
         gsim_job_fail(core, hit->list[i]);
+    gsim_jobs_admit_held(core);
 }
 
 static void fail(struct gsim_core *core, uint32_t node) {

@@ -304,12 +304,12 @@ GSIM_APART static void admit_waiting(struct gsim_core *core) {
     }
 }
 
-/* Of the jobs that wait for one of these units and are clear, the one that was placed first. */
-static gsim_slot first_clear(const struct gsim_core *core, const struct gsim_unit *units,
-                             uint32_t n) {
+/* Of the jobs that wait for a GPU that has been left and are clear, the one that was placed
+ * first. */
+static gsim_slot first_clear(const struct gsim_core *core) {
     gsim_slot first = GSIM_NO_SLOT;
-    for (uint32_t u = 0; u < n; u++) {
-        gsim_slot slot = core->waiter[units[u].gpu];
+    for (uint32_t i = 0; i < core->left_gpus.n; i++) {
+        gsim_slot slot = core->waiter[core->left_gpus.list[i]];
         if (slot == GSIM_NO_SLOT || slot == first)
             continue;
         if (first != GSIM_NO_SLOT &&
@@ -321,18 +321,34 @@ static gsim_slot first_clear(const struct gsim_core *core, const struct gsim_uni
     return first;
 }
 
-/* As admit_waiting does, once these units have been left: looks only at the jobs that wait for them
- * where that is less and no other job can have become clear. */
-GSIM_APART static void admit_waiting_for(struct gsim_core *core, const struct gsim_unit *units,
-                                         uint32_t n) {
+/* As admit_waiting does, once GPUs have been left: looks only at the jobs that wait for them where
+ * that is less and no other job can have become clear. */
+GSIM_APART static void admit_waiting_for_left(struct gsim_core *core) {
     gsim_slot slot;
+    uint32_t n = core->left_gpus.n;
     if (n == 0 || core->must_look_at_all || core->n_vacating == 0 ||
-        core->n_waiting_alone < core->n_waiting || n > core->n_waiting / n) {
+        core->n_waiting_alone < core->n_waiting || n > core->n_waiting / n)
         admit_waiting(core);
-        return;
-    }
-    while ((slot = first_clear(core, units, n)) != GSIM_NO_SLOT)
-        admit_waiter(core, slot);
+    else
+        while ((slot = first_clear(core)) != GSIM_NO_SLOT)
+            admit_waiter(core, slot);
+    core->left_gpus.n = 0;
+}
+
+GSIM_APART static void note_left(struct gsim_core *core, const struct gsim_job *job) {
+    for (uint32_t u = 0; u < job->n_units; u++)
+        if (!gsim_slots_add(core, &core->left_gpus, job->units[u].gpu))
+            (void)gsim_core_no_memory(core);
+    if (!core->holds_admission)
+        admit_waiting_for_left(core);
+}
+
+void gsim_jobs_admit_held(struct gsim_core *core) {
+    core->holds_admission = false;
+    if (gsim_rarely(core->waiting_first != GSIM_NO_SLOT) &&
+        (core->left_gpus.n > 0 || core->must_look_at_all))
+        admit_waiting_for_left(core);
+    core->left_gpus.n = 0;
 }
 
 static inline void vacate(struct gsim_core *core, gsim_slot slot) {
@@ -345,14 +361,14 @@ static inline void vacate(struct gsim_core *core, gsim_slot slot) {
     if (gsim_rarely(own->is_vacating))
         end_vacating(core, slot);
     if (gsim_rarely(core->waiting_first != GSIM_NO_SLOT))
-        admit_waiting_for(core, core->jobs.info[slot].units, core->jobs.info[slot].n_units);
+        note_left(core, &core->jobs.info[slot]);
 }
 
 /* --- what plans do ---------------------------------------------------------------------------- */
 
 void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
     enum gsim_state from = core->jobs.state[slot];
-    bool is_clear_now = core->n_vacating == 0; /* no job is in the way */
+    bool is_clear_now = core->n_vacating == 0 && !core->holds_admission; /* no job is in the way */
     if (gsim_rarely(!is_clear_now || core->observer))
         set_state(core, slot, towards(from));
     if (gsim_mostly(is_clear_now)) {
@@ -360,7 +376,9 @@ void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
         return;
     }
     wait_for_units(core, slot);
-    if (core->must_look_at_all || !core->jobs.core[slot].waits_alone)
+    if (gsim_rarely(core->holds_admission))
+        core->must_look_at_all = true;
+    else if (core->must_look_at_all || !core->jobs.core[slot].waits_alone)
         admit_waiting(core);
     else if (is_clear(core, slot))
         admit_waiter(core, slot);
@@ -533,8 +551,11 @@ static inline void depart(struct gsim_core *core, gsim_slot slot, bool has_units
         vacate(core, slot);
     bool had_part = core->jobs.info[slot].share_ppm < GSIM_PPM;
     release_reservation(core, slot, has_units);
-    if (gsim_rarely(had_part && core->waiting_first != GSIM_NO_SLOT))
-        admit_waiting(core); /* a part that waits for another one to leave has room in this one */
+    if (gsim_mostly(!had_part || core->waiting_first == GSIM_NO_SLOT))
+        return;
+    core->must_look_at_all = true; /* a part that waits for another to leave may have room here */
+    if (!core->holds_admission)
+        admit_waiting(core);
 }
 
 static inline void tell_completed(struct gsim_core *core, gsim_slot slot) {

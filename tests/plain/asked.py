@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parts of GPUs under policies that stop jobs, by docs/clusters.md and docs/architecture.md: one that is placed where others still go
 away begins once what it asked for is clear, whoever else is on the GPU."""
-from blocks import Waves
 from cluster import WHOLE, Run
 from paused import S, Paused
 
@@ -13,18 +12,8 @@ def clear(run, job):
 
 
 class Asked(Run):
-    n_gone = 0  # jobs that are off their GPUs, or end, in this instant
-
-    def change_places(self):
-        self.n_gone = sum(then <= self.now for then in self.leaving.values()) + sum(job.ends() <= self.now for job in self.running)
-        has_changed = Run.change_places(self)
-        self.n_gone = 0
-        return has_changed
-
     def admit(self):
-        """One after the other. Where several go in one instant, whether those that wait look between two of them is open."""
-        if self.n_gone > 1 and len(self.placed) > 1:
-            raise Waves
+        """One after the other, when all that go in this instant are gone."""
         for job in list(self.placed):
             if clear(self, job):
                 self.placed.remove(job)
@@ -61,7 +50,7 @@ class PausedAsked(Paused):
     """Those that are paused keep their memory on GPUs on which others have parts. One that goes on elsewhere is copied in behind
     others of its new GPU."""
 
-    n_gone, change_places, admit, queue = Asked.n_gone, Asked.change_places, Asked.admit, Engines.queue
+    admit, queue = Asked.admit, Engines.queue
 
     def __init__(self, cluster, jobs, policy, costs):
         Paused.__init__(self, cluster, jobs, policy, costs)

@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Memory of stopped jobs on the hosts of several nodes, by docs/models/links.md and docs/clusters.md: a job that comes back
 on another node crosses the network first, into each node one transfer after the other."""
-from blocks import Waves
 from cluster import Run
 
 S, GIB = 10**9, 2**30
-
-
-class Tie(Waves):
-    """Several jobs are off their GPUs in one instant, and others come to one node over the network: whose copy is first is open."""
 
 
 class Carried(Run):
@@ -17,11 +12,6 @@ class Carried(Run):
     def __init__(self, cluster, jobs, policy, costs):
         Run.__init__(self, cluster, jobs, policy, self.out_ns, self.in_ns)
         self.costs, self.ports = costs, [0] * len(cluster.nodes)  # until when each node's is taken
-        self.begun, self.n_left = [None] * len(cluster.nodes), 0  # the last copy; jobs off their GPUs in this instant
-
-    def change_places(self):
-        self.n_left = sum(then <= self.now for then in self.leaving.values())
-        return Run.change_places(self)
 
     def out_ns(self, job):
         return -(-job.memory * S // self.costs["out"]) + -(-self.costs["free"] * job.memory // GIB)
@@ -42,9 +32,6 @@ class Carried(Run):
     def come(self, job):
         then = self.now
         for number, ns in self.crossing(job, job.units).items():
-            if self.n_left > 1 and self.begun[number] == self.now:
-                raise Tie
-            self.begun[number] = self.now
             self.ports[number] = max(self.ports[number], self.now) + ns
             then = max(then, self.ports[number])
         if then + self.in_ns(job) > self.now:

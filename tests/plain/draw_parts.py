@@ -71,6 +71,13 @@ class PartDraws:
         self.costs["resume"] = r.choice([0, S, r.randint(1, 9 * S)])
         self.sets.append(f"restart.resume_ns={self.costs['resume']}ns")
 
+    def draw_failing_carried(self, r):
+        """Nodes fail that have memory of jobs which go on elsewhere."""
+        self.draw_carried_over(r)
+        self.draw_mean_times(r)
+        self.costs["resume"] = r.choice([0, S, r.randint(1, 9 * S)])
+        self.sets.append(f"restart.resume_ns={self.costs['resume']}ns")
+
     def draw_asked(self, r):
         for row in self.rows:
             if row["gpus"] == 1 or r.random() < 0.3:

@@ -31,7 +31,7 @@ class FailingCopies(Failing):
     def fail(self, job):
         was_on_host = job in self.on_host and job not in self.leaving
         if was_on_host:  # it was on its way back
-            job.left = job.work - self.saved[job]
+            fall_back(job, self.saved[job], self.costs["every"])
         self.on_host.discard(job)
         Failing.fail(self, job)
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs of several nodes that are paused and keep their memory on their GPUs, by docs/models/preemption.md, docs/models/links.md and
 docs/architecture.md: one that comes back on another node has its memory copied out, over the network and in, one after the other."""
-from blocks import Waves
 from carried import Carried
 from paused import GIB, S, Paused
 
@@ -12,14 +11,8 @@ class PausedOver(Paused):
     def __init__(self, cluster, jobs, policy, costs):
         Paused.__init__(self, cluster, jobs, policy, costs)
         self.ports = [0] * len(cluster.nodes)  # until when each node's is taken
-        self.begun = [None] * len(cluster.nodes)
-        self.n_left = 0  # jobs off their GPUs in this instant
 
     crossing = Carried.crossing
-
-    def change_places(self):
-        self.n_left = sum(then <= self.now for then in self.leaving.values())
-        return Paused.change_places(self)
 
     def come(self, job):
         """It counts on the network from when it comes, and its way out, on links of its own, is added (docs/limits.md)."""
@@ -29,9 +22,6 @@ class PausedOver(Paused):
             return
         then = self.now
         for number, ns in crossing.items():
-            if self.n_left > 1 and self.begun[number] == self.now:
-                raise Waves  # whose copy is first is open
-            self.begun[number] = self.now
             self.ports[number] = max(self.ports[number], self.now) + ns
             then = max(then, self.ports[number])
         self.coming[job] = then + self.in_ns(job)

@@ -16,6 +16,7 @@ from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
 from draw import KINDS, S
+from failing_carried import FailingCarried
 from failing_copies import FailingCopies
 from failures import Failing, stand
 from gang_reservations import FairGangs, ReservedGangs
@@ -73,6 +74,8 @@ class Policy:
         if setup.kind == "stored":
             self.slack = 1e-7
             Stored(cluster, jobs, self, setup.costs).go()
+        elif setup.kind == "failing_carried":
+            FailingCarried(cluster, jobs, self, setup.costs).go()
         elif "net" in setup.costs and setup.kind != "paused_over":
             Carried(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paused_over":
@@ -195,8 +198,8 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,), "suspends_in_parts": (8803059,), "failing_suspends": (8800010, 8800013), "failing_checkpoints": (8800017,)}
-    # units of a node apart in a gang's list; an end that makes room for a part; jobs that wait lose what they did
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints", "failing_carried"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,), "suspends_in_parts": (8803059,), "failing_suspends": (8800010, 8800013, 8805020), "failing_checkpoints": (8800017, 8805022), "failing_carried": (8806010, 8806027)}
+    # units of a node apart in a gang's list; an end that makes room for a part; jobs that wait lose what they did; copies that a failure ends; memory on its way to another node
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -261,8 +264,9 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts")  # jobs that take turns and begin anew each time have no end
-    again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints", "failing_carried")  # jobs that take turns and begin anew each time have no end
+    # a gang is on its way off two nodes as one of them fails; several parts leave a GPU in one instant
+    again = {"failures": (19,), "checkpoints_in_parts": (8803013,), "failing_carried": (8806009, 8806018)}
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
 

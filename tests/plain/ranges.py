@@ -142,6 +142,12 @@ class Caps(Ranges):
             kernel.sms = set()
         return kernel
 
+    def pass_over_ties(self):
+        """Rates are rounded, so that of kernels that come in one instant, or nearly, either may be the older one."""
+        waiting = sorted(kernel.then for kernel in self.kernels if kernel.waiting)
+        if any(then - before <= 4 * NEAR for before, then in zip(waiting, waiting[1:])):
+            raise Waves
+
     def fill(self, kernel):
         n = min(kernel.waiting, len(self.free), self.width(kernel.job) - kernel.on)
         sms = sorted(self.free)[:n]
@@ -155,8 +161,5 @@ class Pressed(Caps):
     """Caps of many clients, of which blocks end together."""
 
     def serve(self, now):
-        """Rates are rounded, so that of kernels that come in one instant, or nearly, either may be the older one."""
-        waiting = sorted(kernel.then for kernel in self.kernels if kernel.waiting)
-        if any(then - before <= 4 * NEAR for before, then in zip(waiting, waiting[1:])):
-            raise Waves
+        self.pass_over_ties()
         Caps.serve(self, now)

@@ -44,6 +44,10 @@ class Rooms(Caps):
         kernel.need, kernel.held, kernel.order = need, [0] * self.costs["sms"], []
         return kernel
 
+    def serve(self, now):
+        self.pass_over_ties()
+        Caps.serve(self, now)
+
     def fill(self, kernel):
         """One by one to the SM with the most room, of those that it may use."""
         fits = [self.fits(room, kernel.need) for room in self.room]

@@ -174,6 +174,49 @@ static void test_nobody_waits_for_a_forgotten_job(void **state) {
     gsim_arena_free(f.arena);
 }
 
+/* 100 bytes of each of three jobs go out of one GPU, and 100 of a fourth of the other, below a root of 1 B/ns:
+ * the first has had half of the root for 40 ns. The second is cancelled in the queue, and then the first under way,
+ * so that the third begins at 40; it and the fourth share the root until that has 80 more, at 200. */
+static void test_a_copy_that_is_cancelled_leaves_its_link(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(1, 2, 2, 1000000000, 0);
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}};
+    open_cluster(&f, &group, 1);
+    for (gsim_slot slot = 0; slot < 4; slot++)
+        begin(&f, slot, GSIM_CARGO_OUT, &unit[slot == 3], 1, 100, false, 0);
+    gsim_transfers_cancel(&f.transfers, 1, 40);
+    gsim_transfers_cancel(&f.transfers, 0, 40);
+    begin(&f, 0, GSIM_CARGO_OUT, unit, 1, 50, false, 50); /* the slot's next job */
+    expect_done(&f, 3, 200);
+    expect_done(&f, 2, 220);
+    expect_done(&f, 0, 270);
+    expect_nothing(&f);
+    gsim_arena_free(f.arena);
+}
+
+/* 100 bytes into each of two nodes at 1 B/ns, and 100 more into the first: as the first job is cancelled at 40
+ * the second begins there, and then goes over the bus. A stop on its way to storage (0.25 B/ns) leaves that, too. */
+static void test_networks_and_storage_are_left_as_well(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(2, 1, 0, 0, 1000000000);
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}};
+    open_cluster(&f, &group, 1);
+    begin(&f, 0, GSIM_CARGO_IN_FRESH, unit, 2, 100, true, 0);
+    begin(&f, 1, GSIM_CARGO_IN_FRESH, unit, 1, 100, true, 0);
+    gsim_transfers_cancel(&f.transfers, 0, 40);
+    expect_done(&f, 1, 240);
+    expect_nothing(&f);
+    struct gsim_cargo out = {.way = GSIM_CARGO_OUT, .stored_bytes = 100};
+    assert_true(gsim_transfers_begin(&f.transfers, 2, &out, unit, 1, 300));
+    assert_true(gsim_transfers_begin(&f.transfers, 3, &out, unit, 1, 300));
+    gsim_transfers_cancel(&f.transfers, 2, 350);
+    expect_done(&f, 3, 750);
+    expect_nothing(&f);
+    gsim_arena_free(f.arena);
+}
+
 /* Four GPUs of 1 B/ns each way, two to a domain that carries 1.5 in, 1 out and 1 both ways: two
  * copies in get 0.75 each. One copy out beside one in has 0.5 of each; of two domains neither minds the
  * other. */
@@ -309,6 +352,8 @@ int main(void) {
         cmocka_unit_test(test_jobs_below_one_root_slow_each_other),
         cmocka_unit_test(test_the_network_comes_before_the_bus),
         cmocka_unit_test(test_nobody_waits_for_a_forgotten_job),
+        cmocka_unit_test(test_a_copy_that_is_cancelled_leaves_its_link),
+        cmocka_unit_test(test_networks_and_storage_are_left_as_well),
         cmocka_unit_test(test_a_domain_is_shared),
         cmocka_unit_test(test_a_host_is_as_measured),
         cmocka_unit_test(test_only_what_is_elsewhere_crosses),
