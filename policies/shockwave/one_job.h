@@ -4,7 +4,7 @@
 #define GSIM_POLICIES_SHOCKWAVE_ONE_JOB_H
 
 #include "policies/lib/real.h"
-#include "policies/shockwave/plan.h"
+#include "policies/shockwave/future.h"
 
 /* The logarithm in straight pieces between these parts of a job, as its authors have it; at 0 it is
  * that of a millionth. */

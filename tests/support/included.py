@@ -42,6 +42,7 @@ def main():
             new = {name for at in new for name in includes.get(at, ())} - reached
         text, code = parts(path)
         there = declared(text, code).union(*(of_header.get(name, ()) for name in reached))
+        there.update(re.findall(r'\bconst \w+ (\w+)', text))
         used = set(CALL.findall(text)) | {word for word in WORD.findall(text) if word.isupper()}
         for name in sorted((used & where.keys()) - there):
             print(f'{path} names {name} without {where[name]}')
