@@ -266,7 +266,7 @@ struct gsim_core {
     const struct gsim_trace *trace;
     struct gsim_node_sets node_sets;
     struct gsim_node_counts node_counts;
-    const uint32_t *nth_of; /* view.jobs.nth_of */
+    uint32_t *nth_of; /* view.jobs.nth_of; with loops, of the jobs that have been submitted */
     struct gsim_trace seen; /* the trace as policies see it */
     const struct gsim_compat *compat; /* of options->reference */
     const struct gsim_policy *policy;
@@ -564,6 +564,8 @@ GSIM_APART void gsim_loops_release(struct gsim_core *core, uint32_t ended);
 int64_t gsim_loops_next_ns(const struct gsim_core *core);
 /* Takes the next job that is due, and notes its submission. */
 GSIM_APART uint32_t gsim_loops_take(struct gsim_core *core);
+/* A job is submitted: its number is that of those before it. */
+GSIM_APART void gsim_loops_number(struct gsim_core *core, uint32_t job);
 bool gsim_loops_finish(struct gsim_core *core, struct gsim_result *result); /* false: no memory */
 
 /* parts.c: the policy of a job's part has something to decide */

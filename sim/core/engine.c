@@ -32,9 +32,13 @@ void gsim_core_look_ahead(struct gsim_core *core) {
 
 /* The job of the arrival that is due now. Jobs that come after others follow those that do not. */
 static inline uint32_t take_arrival(struct gsim_core *core) {
-    if (gsim_rarely(core->loops) && next_open_ns(core) > core->arrival_ns)
-        return gsim_loops_take(core);
-    return gsim_trace_arrival(core->trace, core->next_arrival++);
+    if (gsim_mostly(!core->loops))
+        return gsim_trace_arrival(core->trace, core->next_arrival++);
+    uint32_t job = next_open_ns(core) > core->arrival_ns
+                       ? gsim_loops_take(core)
+                       : gsim_trace_arrival(core->trace, core->next_arrival++);
+    gsim_loops_number(core, job);
+    return job;
 }
 
 static void serve_model(struct gsim_core *core) {

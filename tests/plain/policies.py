@@ -262,7 +262,8 @@ class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
     kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts")  # jobs that take turns and begin anew each time have no end
-    again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
+    # a gang is on its way off two nodes as one of them fails; of equal jobs the last row is the first to come
+    again = {"failures": (19,), "loops": (2, 3, 6)}
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
 
