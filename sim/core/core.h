@@ -553,6 +553,10 @@ GSIM_APART void gsim_watches_serve(struct gsim_core *core);
 /* foreseen.c: what policies see of the trace, and whether they can run with it */
 enum gsim_status gsim_foreseen_open(struct gsim_core *core);
 
+/* hopeless.c: ". Job 'a' can never have ..." of the first job by arrival that waits for what the
+ * cluster has not; "" if each could run alone. */
+const char *gsim_core_why_waits(struct gsim_core *core);
+
 /* loops.c: jobs that are submitted after the end of others. open takes the run's trace over; the
  * other functions are for runs that have such jobs (core->loops). */
 enum gsim_status gsim_loops_open(struct gsim_core *core);

@@ -170,10 +170,11 @@ static enum gsim_status no_progress(struct gsim_core *core) {
     char now[32];
     gsim_format_seconds(now, core->view.now_ns, 9);
     return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                     "policy '%s' leaves %u job%s waiting for ever at %s s; the first is '%s'",
+                     "policy '%s' leaves %u job%s waiting for ever at %s s; the first is '%s'%s",
                      core->policy->name, core->view.jobs.n_active,
                      gsim_plural(core->view.jobs.n_active), now,
-                     gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
+                     gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]),
+                     gsim_core_why_waits(core));
 }
 
 /* Whether all nodes are up, no job runs, and only failures and repairs are ahead, which could go on
@@ -244,14 +245,15 @@ GSIM_COLD static enum gsim_status livelock(struct gsim_core *core) {
             : "Where GPUs page, slices must be longer than the way back in; where nodes fail, "
               "--mtbf must be longer than the way back from storage; where jobs move at ticks, a "
               "tick must be longer than their way";
+    const char *why = gsim_core_why_waits(core);
     char since[32];
     gsim_format_seconds(since, core->heartbeat.now_ns, 3);
-    return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                     "policy '%s' moves %u job%s about, and none has got anything done since %s s; "
-                     "the first is '%s'. %s",
-                     core->policy->name, core->view.jobs.n_active,
-                     gsim_plural(core->view.jobs.n_active), since,
-                     gsim_trace_id(core->trace, core->jobs.job[first]), advice);
+    return gsim_fail(
+        core->log, GSIM_FAILED, NULL, 0,
+        "policy '%s' moves %u job%s about, and none has got anything done since %s s; "
+        "the first is '%s'%s%s",
+        core->policy->name, core->view.jobs.n_active, gsim_plural(core->view.jobs.n_active), since,
+        gsim_trace_id(core->trace, core->jobs.job[first]), *why ? why : ". ", *why ? "" : advice);
 }
 
 GSIM_COLD static enum gsim_status clock_ends(struct gsim_core *core) {
