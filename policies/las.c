@@ -102,11 +102,19 @@ static int64_t next_overtaking_ns(const struct state *state, const struct gsim_c
     return next_ns;
 }
 
+/* Whether a look at each job that waits has found room for none on the idle cluster: no later one
+ * will. */
+static bool is_in_vain(const struct gsim_ctx *ctx, const struct gsim_plan *plan, bool was_full) {
+    return was_full && gsim_plan_mark(plan) == 0 &&
+           ctx->view->cluster.n_idle_gpus == ctx->view->cluster.n_gpus;
+}
+
 static void decide_quantum(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
+    bool was_full = state->ranked.needs_full_pass;
     gsim_ranked_decide(&state->ranked, ctx, plan);
     gsim_slot least = gsim_wish_lines_first(&state->ranked.waiting);
-    if (least == GSIM_NO_ID)
+    if (least == GSIM_NO_ID || is_in_vain(ctx, plan, was_full))
         return;
     /* Other waiting jobs may overtake before the first can: the policy looks at least once a
      * quantum. */

@@ -25,7 +25,7 @@ struct gsim_view_jobs {
     const gsim_slot *active; /* the active slots, in no particular order (fixed by the inputs) */
     const uint32_t *index; /* position in the trace */
     /* By index: the position in the order of submission, of equal times by row; NULL: rows are in
-     * that order. See gsim_nth. */
+     * that order. A job that comes after others has one once it is submitted. See gsim_nth. */
     const uint32_t *nth_of;
     const int64_t *submit_ns;
     const uint32_t *gpus;

@@ -125,12 +125,13 @@ static bool job_can_run_beside(const struct gsim_model *model, uint32_t job, uin
     return true;
 }
 
-bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu) {
+bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu,
+                           struct gsim_host most) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     uint16_t type = model->setup.type_of_gpu[gpu];
     if (model->setup.trace->goodput)
         return has_steps(model, job, type);
-    struct gsim_host host = gsim_host_ample;
+    struct gsim_host host = most;
     if (wiring->part_of_host)
         host = gsim_lesser_host(host, wiring->part_of_host[wiring->node_of_gpu[gpu]]);
     return job_can_run_beside(model, job, type, host);

@@ -26,7 +26,8 @@ static inline void gsim_speed_take(struct gsim_model *model, gsim_slot slot) {
 struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other);
 uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_slot other);
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot);
-bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu);
+bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu,
+                           struct gsim_host most);
 bool gsim_speed_can_run_across(const struct gsim_model *model, uint32_t job);
 uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot);
 /* How fast it would run there; its policy has these GPUs of the cluster. */

@@ -193,9 +193,10 @@ struct gsim_model_ops {
      * function: none is known. */
     uint64_t (*most_pace)(struct gsim_model *model, gsim_slot slot);
     /* Whether the table of speeds lets a job of the trace run on its own number of GPUs like this
-     * one, with the part of the host that falls to each, in all of its phases. NULL: there is no
-     * such table. */
-    bool (*can_run_on)(const struct gsim_model *model, uint32_t job, uint32_t gpu);
+     * one, with the part of the host that falls to each, and no more than `most`, in all of its
+     * phases. NULL: there is no such table. */
+    bool (*can_run_on)(const struct gsim_model *model, uint32_t job, uint32_t gpu,
+                       struct gsim_host most);
     /* Whether it can over any nodes, with the least part of a host that falls to a GPU of the
      * cluster. */
     bool (*can_run_across)(const struct gsim_model *model, uint32_t job);

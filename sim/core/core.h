@@ -268,7 +268,7 @@ struct gsim_core {
     struct gsim_node_sets node_sets;
     struct gsim_node_counts node_counts;
     struct gsim_ran_on ran_on;
-    const uint32_t *nth_of; /* view.jobs.nth_of */
+    uint32_t *nth_of; /* view.jobs.nth_of; with loops, of the jobs that have been submitted */
     struct gsim_trace seen; /* the trace as policies see it */
     const struct gsim_compat *compat; /* of options->reference */
     const struct gsim_policy *policy;
@@ -562,6 +562,10 @@ GSIM_APART void gsim_watches_serve(struct gsim_core *core);
 /* foreseen.c: what policies see of the trace, and whether they can run with it */
 enum gsim_status gsim_foreseen_open(struct gsim_core *core);
 
+/* hopeless.c: ". Job 'a' can never have ..." of the first job by arrival that waits for what the
+ * cluster has not; "" if each could run alone. */
+const char *gsim_core_why_waits(struct gsim_core *core);
+
 /* loops.c: jobs that are submitted after the end of others. open takes the run's trace over; the
  * other functions are for runs that have such jobs (core->loops). */
 enum gsim_status gsim_loops_open(struct gsim_core *core);
@@ -573,6 +577,8 @@ GSIM_APART void gsim_loops_release(struct gsim_core *core, uint32_t ended);
 int64_t gsim_loops_next_ns(const struct gsim_core *core);
 /* Takes the next job that is due, and notes its submission. */
 GSIM_APART uint32_t gsim_loops_take(struct gsim_core *core);
+/* A job is submitted: its number is that of those before it. */
+GSIM_APART void gsim_loops_number(struct gsim_core *core, uint32_t job);
 bool gsim_loops_finish(struct gsim_core *core, struct gsim_result *result); /* false: no memory */
 
 /* parts.c: the policy of a job's part has something to decide */

@@ -32,9 +32,13 @@ void gsim_core_look_ahead(struct gsim_core *core) {
 
 /* The job of the arrival that is due now. Jobs that come after others follow those that do not. */
 static inline uint32_t take_arrival(struct gsim_core *core) {
-    if (gsim_rarely(core->loops) && next_open_ns(core) > core->arrival_ns)
-        return gsim_loops_take(core);
-    return gsim_trace_arrival(core->trace, core->next_arrival++);
+    if (gsim_mostly(!core->loops))
+        return gsim_trace_arrival(core->trace, core->next_arrival++);
+    uint32_t job = next_open_ns(core) > core->arrival_ns
+                       ? gsim_loops_take(core)
+                       : gsim_trace_arrival(core->trace, core->next_arrival++);
+    gsim_loops_number(core, job);
+    return job;
 }
 
 static void serve_model(struct gsim_core *core) {
@@ -169,10 +173,11 @@ static enum gsim_status no_progress(struct gsim_core *core) {
     char now[32];
     gsim_format_seconds(now, core->view.now_ns, 9);
     return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                     "policy '%s' leaves %u job%s waiting for ever at %s s; the first is '%s'",
+                     "policy '%s' leaves %u job%s waiting for ever at %s s; the first is '%s'%s",
                      core->policy->name, core->view.jobs.n_active,
                      gsim_plural(core->view.jobs.n_active), now,
-                     gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
+                     gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]),
+                     gsim_core_why_waits(core));
 }
 
 /* Whether all nodes are up, no job runs, and only failures and repairs are ahead, which could go on
@@ -243,14 +248,15 @@ GSIM_COLD static enum gsim_status livelock(struct gsim_core *core) {
             : "Where GPUs page, slices must be longer than the way back in; where nodes fail, "
               "--mtbf must be longer than the way back from storage; where jobs move at ticks, a "
               "tick must be longer than their way";
+    const char *why = gsim_core_why_waits(core);
     char since[32];
     gsim_format_seconds(since, core->heartbeat.now_ns, 3);
-    return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                     "policy '%s' moves %u job%s about, and none has got anything done since %s s; "
-                     "the first is '%s'. %s",
-                     core->policy->name, core->view.jobs.n_active,
-                     gsim_plural(core->view.jobs.n_active), since,
-                     gsim_trace_id(core->trace, core->jobs.job[first]), advice);
+    return gsim_fail(
+        core->log, GSIM_FAILED, NULL, 0,
+        "policy '%s' moves %u job%s about, and none has got anything done since %s s; "
+        "the first is '%s'%s%s",
+        core->policy->name, core->view.jobs.n_active, gsim_plural(core->view.jobs.n_active), since,
+        gsim_trace_id(core->trace, core->jobs.job[first]), *why ? why : ". ", *why ? "" : advice);
 }
 
 GSIM_COLD static enum gsim_status clock_ends(struct gsim_core *core) {

@@ -208,23 +208,12 @@ static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) 
            (keeps_there && has_unit_of(core, node, job->left_units, job->n_left_units));
 }
 
-/* As jobs that arrive at one instant stand: those that come after another job behind the others. */
-static bool came_before(const struct gsim_core *core, gsim_slot a, gsim_slot b) {
-    const int64_t *submit_ns = core->trace->submit_ns;
-    uint32_t first = core->jobs.job[a], second = core->jobs.job[b];
-    bool is_behind = gsim_trace_get(core->trace, GSIM_COL_AFTER, first) >= 0;
-    bool is_ahead = gsim_trace_get(core->trace, GSIM_COL_AFTER, second) >= 0;
-    if (submit_ns[first] != submit_ns[second])
-        return submit_ns[first] < submit_ns[second];
-    return is_behind != is_ahead ? is_ahead : gsim_nth(&core->view, a) < gsim_nth(&core->view, b);
-}
-
 /* Adds the job where it stands by its arrival. */
 static bool add_hit(struct gsim_core *core, struct gsim_slots *hit, gsim_slot slot) {
     if (!gsim_slots_add(core, hit, slot))
         return false;
     uint32_t at = hit->n - 1;
-    for (; at > 0 && came_before(core, slot, hit->list[at - 1]); at--)
+    for (; at > 0 && gsim_nth(&core->view, slot) < gsim_nth(&core->view, hit->list[at - 1]); at--)
         hit->list[at] = hit->list[at - 1];
     hit->list[at] = slot;
     return true;

@@ -67,14 +67,10 @@ GSIM_COLD static bool grow_slots(struct gsim_core *core) {
     return true;
 }
 
-/* Whether rows are in the order in which their jobs were submitted. The row of a job that comes
- * after another one has no say in that: the job is submitted when the other ends. */
+/* Whether rows are in the order in which their jobs were submitted. */
 static bool are_rows_in_order(const struct gsim_trace *trace) {
-    const int64_t *after = trace->column[GSIM_COL_AFTER];
     int64_t last_ns = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        if (after && after[job] >= 0)
-            continue;
         if (trace->submit_ns[job] < last_ns)
             return false;
         last_ns = trace->submit_ns[job];
@@ -84,7 +80,7 @@ static bool are_rows_in_order(const struct gsim_trace *trace) {
 
 enum gsim_status gsim_jobs_number(struct gsim_core *core) {
     const struct gsim_trace *trace = core->trace;
-    if (!trace->order || are_rows_in_order(trace))
+    if (!trace->column[GSIM_COL_AFTER] && (!trace->order || are_rows_in_order(trace)))
         return GSIM_OK;
     uint32_t *nth_of = gsim_arena_array(core->arena, trace->n_jobs, sizeof *nth_of);
     for (uint32_t nth = 0; nth_of && nth < trace->n_jobs; nth++)

@@ -7,10 +7,12 @@
 
 #include "sim/base/sort.h"
 #include "sim/core/core.h"
+#include "sim/core/parts.h"
 
 static const uint32_t NONE = UINT32_MAX;
 
 struct gsim_loops {
+    uint32_t n_submitted; /* jobs so far */
     uint32_t n_open; /* jobs that come after none: the first ones in the order of arrival */
     uint32_t *first; /* by job: the first job that comes after it, or NONE */
     uint32_t *next; /* by job: the next one that comes after the same job */
@@ -144,6 +146,13 @@ uint32_t gsim_loops_take(struct gsim_core *core) {
     uint32_t job = gsim_eventq_pop(&core->loops->due, &key);
     core->loops->submit_ns[job] = key.time_ns;
     return job;
+}
+
+void gsim_loops_number(struct gsim_core *core, uint32_t job) {
+    uint32_t nth = core->loops->n_submitted++;
+    core->nth_of[job] = nth;
+    if (core->parts)
+        core->parts->list[core->parts->of_job[job]].nth_of[core->parts->nth[job]] = nth;
 }
 
 bool gsim_loops_sort(const int64_t *submit_ns, uint32_t *order, uint32_t n,

@@ -131,7 +131,8 @@ static bool is_in(const struct gsim_node_group *group, const struct gsim_node_wi
 
 /* Whether the table of speeds lets the job run on the GPUs of this node. */
 static bool can_run_on(const struct gsim_core *core, uint32_t job, uint32_t node) {
-    return core->ops->can_run_on(core->model, job, core->cluster.node_first_gpu[node]);
+    return core->ops->can_run_on(core->model, job, core->cluster.node_first_gpu[node],
+                                 gsim_host_ample);
 }
 
 static const struct gsim_core_part *part_of_job(const struct gsim_core *core, uint32_t job) {
@@ -167,12 +168,72 @@ static struct gsim_node_set *make_set(const struct gsim_core *core, uint32_t job
 struct need {
     uint32_t kind, gpus;
     uint32_t nth; /* among those that cannot run on all nodes, from 1 on; 0: it can */
+    uint32_t n_together; /* GPUs that a gang of it can have at most */
 };
 
 struct needs {
     struct need *list; /* with room for one more */
     uint32_t n, n_some;
 };
+
+/* What of the host falls to each GPU of the node. */
+static struct gsim_host part_of_host(const struct gsim_core *core, uint32_t node) {
+    const struct gsim_host *part = core->cluster.wiring.part_of_host;
+    struct gsim_host host = part ? part[node] : gsim_host_ample;
+    return (struct gsim_host){host.cpus_milli > 0 ? host.cpus_milli : INT64_MAX,
+                              host.mem_bytes > 0 ? host.mem_bytes : INT64_MAX};
+}
+
+/* GPUs on which the job can run where this is the least part of a host: those of nodes with as
+ * much. */
+static uint32_t count_above(const struct gsim_core *core, uint32_t job, struct gsim_host least) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    uint32_t n = 0, node = 0;
+    for (uint32_t g = 0; g < spec->n_groups; node += spec->groups[g++].count) {
+        struct gsim_host part = part_of_host(core, node);
+        if (part.cpus_milli >= least.cpus_milli && part.mem_bytes >= least.mem_bytes &&
+            core->ops->can_run_on(core->model, job, core->cluster.node_first_gpu[node], least))
+            n += spec->groups[g].count * spec->groups[g].gpus_per_node;
+    }
+    return n;
+}
+
+/* The most GPUs that a gang wider than a node can have together: beside each it has the least part
+ * of a host of any of them. The least CPUs are those of one kind of node, the least memory that of
+ * one. Where there are many kinds the question would take long, and all GPUs are the answer. */
+static uint32_t count_together(const struct gsim_core *core, uint32_t job) {
+    enum { MOST_GROUPS = 64 };
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    uint32_t most = 0, node = 0, other = 0;
+    if (gsim_trace_gpus(core->trace, job) <= core->cluster.widest_node ||
+        spec->n_groups > MOST_GROUPS || core->ops->can_run_across(core->model, job))
+        return core->cluster.n_gpus;
+    for (uint32_t g = 0; g < spec->n_groups; node += spec->groups[g++].count, other = 0)
+        for (uint32_t h = 0; h < spec->n_groups; other += spec->groups[h++].count) {
+            struct gsim_host least = {part_of_host(core, node).cpus_milli,
+                                      part_of_host(core, other).mem_bytes};
+            uint32_t n = count_above(core, job, least);
+            most = n > most ? n : most;
+        }
+    return most;
+}
+
+/* Whether the policy of the job may give it another number of GPUs than it asks for. */
+static bool may_be_narrower(const struct gsim_core *core, uint32_t job) {
+    const struct gsim_core_part *part = part_of_job(core, job);
+    const struct gsim_policy *policy = part ? part->policy : core->policy;
+    return policy->asks_speeds || policy->chooses_widths;
+}
+
+/* A gang that no GPUs can run together would wait for ever. */
+static void refuse_wide_job(const struct gsim_core *core, uint32_t job, uint32_t n_together) {
+    const struct gsim_trace *trace = core->trace;
+    (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                    "job '%.64s' asks for %u GPUs; by the table of speeds its model can run on at "
+                    "most %u of the cluster's together, each with the least part of a host of any "
+                    "of them",
+                    gsim_trace_id(trace, job), gsim_trace_gpus(trace, job), n_together);
+}
 
 /* Sets tell nodes apart one by one: where a gang meets too little of a host only over several nodes
  * matters to policies alone that know of no sets. */
@@ -208,7 +269,8 @@ static struct need *need_of(const struct gsim_core *core, uint32_t job, struct n
     if (!needs->list)
         return NULL;
     struct need *need = &needs->list[needs->n++];
-    *need = (struct need){kind, gpus, can_run_everywhere(core, job) ? 0 : ++needs->n_some};
+    *need = (struct need){kind, gpus, can_run_everywhere(core, job) ? 0 : ++needs->n_some,
+                          count_together(core, job)};
     return need;
 }
 
@@ -226,10 +288,14 @@ static enum gsim_status find_needs(struct gsim_core *core) {
         if (!found)
             return gsim_core_no_memory(core);
         need[job] = found->nth;
+        if (found->n_together < found->gpus && !may_be_narrower(core, job))
+            refuse_wide_job(core, job, found->n_together);
     }
     core->node_sets.need = needs.n_some > 0 ? need : NULL;
     core->node_sets.n_needs = needs.n_some + 1;
-    return need ? GSIM_OK : gsim_core_no_memory(core);
+    if (!need)
+        return gsim_core_no_memory(core);
+    return core->log->n_errors > 0 ? GSIM_BAD_INPUT : GSIM_OK;
 }
 
 /* --- the table of sets ------------------------------------------------------------------------ */

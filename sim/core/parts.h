@@ -14,7 +14,7 @@ struct gsim_core_part {
     struct gsim_view view;
     struct gsim_trace trace; /* its jobs, as the policy sees them */
     struct gsim_domain domain;
-    const uint32_t *nth_of; /* view.jobs.nth_of */
+    uint32_t *nth_of; /* view.jobs.nth_of */
     uint32_t first_node, n_nodes, n_jobs;
     gsim_slot *active; /* its active jobs; the view has their number */
     struct gsim_slots arrived, completed, settled; /* since its last decide */

@@ -145,8 +145,8 @@ printf '[node a]\ndevice = ideal\ngpus = 4\ncpus = 4\n[node b]\ndevice = ideal\n
 printf 'device,model,gpus,cpus_per_gpu,iterations_per_s
 ideal,m,1,1,0\nideal,m,1,4,1\nideal,m,2,1,0\nideal,m,2,4,2\n' >"$tmp/cpus.csv"
 # A gang over both nodes has the lesser part of the memory beside each GPU, with which it cannot run on the second type,
-# while each node alone can run it.
-printf '[node a]\ndevice = ideal\ngpus = 1\nhost_mem = 10GiB\nrates_as = little\n
+# while each node alone can run it, and the two of the first type.
+printf '[node a]\ndevice = ideal\ncount = 2\ngpus = 1\nhost_mem = 10GiB\nrates_as = little\n
 [node b]\ndevice = ideal\ngpus = 1\nhost_mem = 40GiB\nrates_as = much\n' >"$tmp/memory.ini"
 printf 'device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s
 little,m,1,1,10,1\nlittle,m,2,1,10,2\nmuch,m,1,1,40,1\nmuch,m,2,1,40,2\n' >"$tmp/memory.csv"
@@ -186,3 +186,24 @@ expect "jobs that the program gives a type without speed" 3 \
     blind no_b --set reference=gavel
 expect "gavel's own fifo draws a type that has the gang" 0 "2 completed" blind both
 expect "gavel's own fifo draws a type on which the job runs" 0 "2 completed" blind no_b
+
+# --- a gang wider than a node, on nodes of which each alone could run it: an a has no row with so little memory beside it as
+# a b brings, and the bs are too few. A policy that may give it fewer GPUs tells so once it waits.
+printf '[node a]\ndevice = ideal\ngpus = 1\ncpus = 16\nrates_as = a\n[node b]\ndevice = ideal\ncount = 3\ngpus = 2\nhost_mem = 64GiB\nrates_as = b\n' >"$tmp/wide.ini"
+printf 'device,model,gpus,iterations_per_s,cpus_per_gpu,host_gib_per_gpu\na,m,7,0,1,10\na,m,7,9,4,40\nb,m,7,8,1,10\nb,m,7,0,4,40\n' >"$tmp/wide.csv"
+for gpus in 6 7; do
+    printf 'job_id,submit_s,gpus,mem_gib,model,iterations\ng,0,%s,1,m,80\n' $gpus >"$tmp/gang$gpus.csv"
+done
+wide() { # GPUs, arguments
+    of=$1
+    shift
+    "$gsim" run --quiet --rates "$tmp/wide.csv" --cluster "$tmp/wide.ini" "$tmp/gang$of.csv" "$@"
+}
+for policy in fifo las slurm; do
+    expect "a gang that is too wide for what a host has beside it, under $policy" 3 \
+        "gang7.csv:2: job 'g' asks for 7 GPUs; by the table of speeds its model can run on at most 6 of the cluster's together" \
+        wide 7 --policy $policy
+    expect "a gang as wide as that, under $policy" 0 "1 completed" wide 6 --policy $policy
+done
+expect "why such a gang waits for ever" 1 "'elasticflow' leaves 1 job .* Job 'g' can never have its 7 GPUs: by the table of speeds" \
+    wide 7 --policy elasticflow --set mode=edf

@@ -255,4 +255,14 @@ for turns in gandiva "las --set quantum=60s"; do
     expect "and end where a turn is kept ($turns)" 0 "2 completed" \
         "$gsim" --policy $turns --set preempt=restart --device ideal --gpus-per-node 1 "$tmp/turns.csv"
 done
+# Nodes of a job's partition that lack what it needs, where others have it: the first of the jobs that waits for that is named.
+printf '[node a]\ndevice = ideal\ngpus = 2\ncpus = 4\npartitions = a\n[node b]\ndevice = h200\ngpus = 2\ncpus = 32\npartitions = b\n' >"$tmp/lack.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition,cpus,mem_gib\nr,0,60,2,a,4,1\nw,1,60,2,b,4,200\nn,2,60,1,b,,\n' >"$tmp/lack.csv"
+expect "a job that waits for memory for ever" 1 "leaves 2 jobs .* Job 'w' can never have its 2 GPUs: of the idle cluster's 0 have the memory" \
+    "$gsim" --policy fifo --cluster "$tmp/lack.ini" "$tmp/lack.csv"
+sed 's/b,4,200/a,20,1/' "$tmp/lack.csv" >"$tmp/lack_cpus.csv"
+expect "a job that waits for CPUs for ever" 1 "leaves 2 jobs .* Job 'w' can never have its 2 GPUs: of the idle cluster's 0 have the CPUs" \
+    "$gsim" --policy fifo --cluster "$tmp/lack.ini" "$tmp/lack_cpus.csv"
+expect "and is told at once where the policy looks again each quantum" 1 "'las' leaves 1 job waiting for ever at 32[0-9]* *.*Job 'w' can never" \
+    "$gsim" --policy las --cluster "$tmp/lack.ini" "$tmp/lack_cpus.csv"
 if "$gsim" man | cmp -s - man/gsim.1; then echo "ok the man page is up to date"; else echo "not ok the man page is up to date (make man)"; fi

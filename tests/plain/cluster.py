@@ -55,7 +55,7 @@ class Job:
         self.units, self.old_units = [], []  # (node, GPU): those that it has, those that it gave up last
         self.has_run = self.is_killed = False
         self.since = self.there = None  # when its time on these units began, and it came to them
-        self.came = None  # when it came into the line of its policy
+        self.came, self.has_come = None, False  # when it came into the line of its policy; whether it ever has
         self.speed = Fraction(1)
         self.ran = 0  # ns on GPUs, without transitions
         self.preemptions = 0
@@ -182,6 +182,19 @@ class Walk:
         self.everyone = jobs  # of the run, where this is a walk of one part of its nodes
         self.route = lambda job: self
         self.to_come = [job for job in jobs if job.after is None]
+        self.n_come = 0
+
+    def newcomers_now(self):
+        """The jobs that come, those that come after others behind the others, and jobs thrown back before all. Each has its
+        place in the order in which jobs came first, from then on."""
+        jobs = sorted((job for job in self.to_come if job.submit <= self.now),
+                      key=lambda job: (not job.has_come, job.after is not None and not job.has_come, job.number))
+        for job in jobs:
+            self.to_come.remove(job)
+            if not job.has_come:
+                job.has_come, job.number = True, self.n_come
+                self.n_come += 1
+        return jobs
 
     def release(self, job):
         """Jobs that come after this one are on their way."""
@@ -335,9 +348,8 @@ class Run(Walk):
 
     def serve(self):
         """Arrivals, then decisions."""
-        self.newcomers = sorted((job for job in self.to_come if job.submit <= self.now), key=lambda job: job.number)
+        self.newcomers = self.newcomers_now()
         for job in self.newcomers:
-            self.to_come.remove(job)
             self.waiting.append(job)
             job.came = self.now
             self.policy.arrived(self, job)

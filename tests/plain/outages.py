@@ -110,8 +110,7 @@ class FailingShared(Shared):
                 self.fail(number)
 
     def serve(self):
-        for job in sorted((job for job in self.to_come if job.submit <= self.now), key=lambda job: job.number):
-            self.to_come.remove(job)
+        for job in self.newcomers_now():
             self.waiting.append(job)
             job.came = self.now
         self.decide()

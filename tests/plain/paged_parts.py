@@ -109,8 +109,7 @@ class PagedParts(Walk):
             self.release(job)
 
     def serve(self):
-        for job in sorted((job for job in self.to_come if job.submit <= self.now), key=lambda job: job.number):
-            self.to_come.remove(job)
+        for job in self.newcomers_now():
             self.waiting.append(job)
             job.came = self.now
             self.policy.arrived(self, job)

@@ -265,8 +265,8 @@ class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
     kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints", "failing_carried")  # jobs that take turns and begin anew each time have no end
-    # a gang is on its way off two nodes as one of them fails; several parts leave a GPU in one instant
-    again = {"failures": (19,), "checkpoints_in_parts": (8803013,), "failing_carried": (8806009, 8806018)}
+    # a gang is on its way off two nodes as one of them fails; several parts leave a GPU in one instant; of equal jobs the last row is the first to come
+    again = {"failures": (19,), "loops": (2, 3, 6), "checkpoints_in_parts": (8803013,), "failing_carried": (8806009, 8806018)}
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
 

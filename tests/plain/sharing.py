@@ -368,8 +368,7 @@ class Shared(Walk):
             self.finish(job)
 
     def serve(self):
-        for job in [job for job in self.to_come if job.submit <= self.now]:
-            self.to_come.remove(job)
+        for job in self.newcomers_now():
             self.waiting.append(job)
         self.decide()
         for lane in self.lanes.values():
