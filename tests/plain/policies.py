@@ -533,7 +533,7 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "beyond", "moved_otherwise"), Tasks, {
+    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "beyond", "moved_otherwise", "tails_of_migrations"), Tasks, {
         # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, turns that
         # are longer since a task has ended, one that comes while the first turn is planned, and one that makes a turn shorter
         "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700099, 700217, 701071, 701265), "moved_otherwise": (29, 61, 309, 700092), "predicted": (78,)}

@@ -21,6 +21,8 @@ class RestingTurns(Turns):
                 self.give(self.after(job), now + self.costs["idle"])
 
     def remove(self, job, now):
+        if job not in self.jobs:  # all of it was tail
+            return
         is_last = self.after(job) in (None, job)  # of those that do not rest
         if not job.rests and (not is_last or len(self.jobs) == 1):
             Turns.remove(self, job, now)
@@ -51,13 +53,26 @@ class RestingBeside(Beside):
 
 
 class RestingTasks(Tasks):
-    """The memory of a task is free once its last iteration has ended, and no time of a round is left for it."""
+    """The memory of a task is free once its last iteration has ended; a round has its part until its tail has."""
 
-    rest = RestingBeside.rest
+    def __init__(self, costs):
+        Tasks.__init__(self, dict(costs))
+        self.is_round, self.n_resting = costs["slice"] is None, 0
+
+    def rest(self, job, now):
+        self.n_resting += 1
+        Tasks.remove(self, job, now)
 
     def remove(self, job, now):
-        if not job.rests:
+        if job.rests:
+            self.n_resting -= 1
+        else:
             Tasks.remove(self, job, now)
+
+    def set_until(self, now):
+        if self.is_round:
+            self.costs["slice"] = self.costs["period"] // (len(self.jobs) + self.n_resting)
+        Tasks.set_until(self, now)
 
 
 class Tails(Shared):
@@ -112,9 +127,8 @@ class Tails(Shared):
         """Room that it had is there for others, also beside those that rest."""
         if self.resting.pop(job, None) is not None and job in self.apart[job.units[0]]:
             self.apart[job.units[0]].remove(job)
-        else:
-            for unit in job.units * (job.gpus == 1):
-                self.lanes[unit].remove(job, self.now)
+        for unit in job.units * (job.gpus == 1):
+            self.lanes[unit].remove(job, self.now)
         job.end = self.now
         for number, gpu in job.units:
             if not self.on((number, gpu)):
