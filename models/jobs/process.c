@@ -217,9 +217,10 @@ static void wait_for_each(struct gsim_process *process, int64_t *gpu_ns, int64_t
     spec->kernels = 1;
 }
 
-/* A row without iterations: one kernel, and the host's time behind it where the row has it. */
+/* A row without iterations: one kernel, and the host's time behind it where the row has it, which
+ * may be all of its time. */
 static void one_kernel(struct gsim_process *process, int64_t service_ns, int64_t tail_ns) {
-    process->tail_ns = tail_ns < service_ns ? tail_ns : 0;
+    process->tail_ns = tail_ns < service_ns ? tail_ns : service_ns;
     process->pace_ns = service_ns - process->tail_ns;
     process->context = (struct gsim_context){.spec.iterations = process->pace_ns > 0,
                                              .spec.gpu_ns = process->pace_ns,

@@ -50,6 +50,7 @@ class Job:
         self.program, self.iterations = row.get("program", (None, row.get("inside")))[1], row.get("iterations", row.get("requests"))
         self.lacks_program = "inside" in row
         self.period, self.requests = row.get("period"), row.get("requests")
+        self.tail = row.get("tail", 0)  # of that, what its host does alone at the end
         self.left = Fraction(self.work)
         self.start = self.end = None
         self.units, self.old_units = [], []  # (node, GPU): those that it has, those that it gave up last

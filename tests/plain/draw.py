@@ -10,13 +10,11 @@ from draw_mixed import MixedDraws
 from draw_more import MoreDraws
 from draw_kernels import KernelDraws
 from draw_parts import PartDraws
+from draw_tails import TailDraws
 from hosts import Program
 from sharing import Strict, Turns
 
-S = 10**9
-
-
-MS = 10**6
+S, MS = 10**9, 10**6
 
 
 def us(ns):
@@ -35,7 +33,7 @@ GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
 
-class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
+class Setup(KueueDraws, MixedDraws, PartDraws, TailDraws, KernelDraws, MoreDraws):
     """kind: what the setup has beside gangs on equal nodes."""
 
     def __init__(self, seed, kind="plain"):
@@ -49,8 +47,10 @@ class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
             row["submit"] = time
         self.parts, self.widths, self.needs, self.alike = [], [], [], False
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
-        base = kind.removeprefix("outages_of_").removeprefix("ties_of_")
+        self.kind, self.has_tails = kind.removeprefix("tails_of_"), kind.startswith("tails")
+        base = self.kind.removeprefix("outages_of_").removeprefix("ties_of_")
         getattr(self, "draw_" + base)(r)
+        self.draw_tails(r) if self.has_tails else None
         if kind.startswith("outages"):
             self.draw_outages(r)
         if kind.startswith("ties"):
@@ -767,7 +767,7 @@ class Setup(KueueDraws, MixedDraws, PartDraws, KernelDraws, MoreDraws):
         columns = ["job_id", "submit_s", "duration_s", "gpus"]
         lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in UNTIMED or "urgent" in self.kind or "untimed" in row else seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
-        for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
+        for name, key, text in (("host_tail_s", "tail", seconds), ("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
                                 ("iterations", "iterations", str), ("requests", "requests", str), ("arrival", "arrival", str), ("period_ms", "period", lambda ns: f"{ns / MS:.6f}"),
                                 ("app", "program", lambda its: its[0]), ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
                                 ("num_nodes", "nodes", str), ("features", "features", "|".join),

@@ -25,7 +25,8 @@ class Host:
 
     def calls(self):
         is_synced = self.comes or self.program.every and (self.n + 1) % self.program.every == 0 or self.n + 1 == self.iterations
-        return self.program.calls + [("wait", 0, None)] * bool(is_synced) + [("gap", self.program.gap, None)]
+        tail = self.program.tail * (self.n + 1 == self.iterations)
+        return self.program.calls + [("wait", 0, None)] * bool(is_synced) + [("gap", self.program.gap + tail, None)]
 
     def needed(self, what, which):
         """The kernel that has to end before this call takes effect."""
@@ -119,6 +120,8 @@ class Server:
 
 
 class Program:
+    tail = 0  # what the host of one row does after the last iteration
+
     def __init__(self, calls, gap, every, has_bytes=False):
         self.calls, self.gap, self.every = calls, gap, every
         self.has_bytes = has_bytes  # whether the bytes of its kernels are known

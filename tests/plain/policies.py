@@ -53,6 +53,7 @@ from reservations import Fair, Reserved
 from rooms import Rooms
 from rows import FailingMatrix, Matrix
 from stored import Stored
+from tails import Tails
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
 from uneven import UnevenGuests, UnevenTgs
@@ -198,7 +199,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints", "failing_carried"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,), "suspends_in_parts": (8803059,), "failing_suspends": (8800010, 8800013, 8805020), "failing_checkpoints": (8800017, 8805022), "failing_carried": (8806010, 8806027)}
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once", "costs_in_parts", "discards_in_parts", "checkpoints_in_parts", "suspends_in_parts", "paused_in_parts", "failing_suspends", "failing_checkpoints", "failing_carried", "tails_of_suspends", "tails_of_checkpoints"), {"carried_over": (70,), "left_at_once": (40,), "costs_in_parts": (8800006,), "suspends_in_parts": (8803059,), "failing_suspends": (8800010, 8800013, 8805020), "failing_checkpoints": (8800017, 8805022), "failing_carried": (8806010, 8806027)}
     # units of a node apart in a gang's list; an end that makes room for a part; jobs that wait lose what they did; copies that a failure ends; memory on its way to another node
 
     def rank(self, run, job):
@@ -494,6 +495,8 @@ GANGS = {"easy": ReservedGangs, "fairshare": FairGangs}
 
 
 def share(cluster, jobs, lane, setup, shared=Shared):
+    if setup.has_tails and setup.kind in ("turns", "beside"):
+        shared = Tails
     shared = {"reserved": Reserved, "fair": Fair, "gangs": GANGS.get(setup.costs.get("queue"), Shared)}.get(setup.kind.split("_")[0], shared)
     if "mtbf" in setup.costs or "ahead" in setup.costs:
         (Attained if "ahead" in setup.costs else FailingShared)(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
@@ -502,7 +505,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "mixed_turns", "hosted", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "mixed_turns", "hosted", "fitted", "requests", "tails_of_turns", "tails_of_mixed_turns")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes; times
     # that no host of whole nanoseconds gives, a pace of iterations of which every third is longer
@@ -534,20 +537,20 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "beyond", "moved_otherwise"), Tasks, {
+    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns", "predicted", "beyond", "moved_otherwise", "tails_of_migrations"), Tasks, {
         # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, turns that
         # are longer since a task has ended, one that comes while the first turn is planned, and one that makes a turn shorter
         "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253, 498, 700099, 700217, 701071, 701265), "moved_otherwise": (29, 61, 309, 700092), "predicted": (78,)}
 
     def run(self, cluster, jobs, setup):
         lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns, "predicted": Predicted, "beyond": Beyond, "moved_otherwise": MovedOtherwise}.get(setup.kind, self.lane)
-        self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
+        (Tails if setup.has_tails else self.shared)(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks", "pieced_blocks", "roomy_blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "mixed_blocks", "waved_blocks", "capped_blocks", "lapped_blocks", "pieced_blocks", "roomy_blocks", "tails_of_beside"), Beside, 1e-7
     # one of the jobs that a node loses came after another job; kernels that come at once, or go on as their neighbours leave; a
     # wave that ends as a neighbour's kernel does; a client that comes as another one with an equal cap leaves, and one that has
     # blocks on SMs of others as its own come free; kernels that begin in five to ten pieces; eight small blocks on two SMs
@@ -561,7 +564,7 @@ class Mps(Timeslice):
 
 
 class Tally(Policy):
-    kinds, slack = ("gated", "gated_twice", "waved_gated", "mixed_gated", "gangs_gated"), 1e-5
+    kinds, slack = ("gated", "gated_twice", "waved_gated", "mixed_gated", "gangs_gated", "tails_of_gated"), 1e-5
     # one comes soon after the last kernel of high priority, or as the one before leaves; kernels that run as one comes
     again = {"gated_twice": (99, 184), "waved_gated": (31, 55, 164)}
 
@@ -570,7 +573,7 @@ class Tally(Policy):
 
 
 class OrionRule(Policy):
-    kinds, slack = ("between", "launched_ahead", "waved_between", "mixed_between", "gangs_between"), 1e-5
+    kinds, slack = ("between", "launched_ahead", "waved_between", "mixed_between", "gangs_between", "tails_of_between"), 1e-5
     # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, a client
     # that was alone on its GPU until then, kernels that are let begin as the job of high priority leaves, or as another follows
     again = {"mixed_between": (105, 318, 376), "between": (4, 63, 140, 265, 1209, 1715, 700055, 700065), "launched_ahead": (3, 10, 28, 109, 185, 700154), "waved_between": (25, 5400114, 5400181, 5400186), "gangs_between": (276,)}
@@ -611,7 +614,7 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "mixed_urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels", "gangs_in_urgent_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "mixed_urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels", "gangs_in_urgent_levels", "tails_of_mixed_urgent_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
@@ -639,7 +642,7 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes", "lanes_of_kernels"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041, 5400033, 5410229)}  # one that was thrown back comes anew, a job of another lane, as much left
+    kinds, again = ("lanes", "outages_of_lanes", "lanes_of_kernels", "tails_of_lanes_of_kernels"), {"lanes": (3171,), "outages_of_lanes": (64, 5400041, 5400033, 5410229)}  # one that was thrown back comes anew, a job of another lane, as much left
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:

@@ -59,6 +59,22 @@ static void test_the_hosts_tail_leaves_the_gpu_to_others(void **state) {
     }
 }
 
+/* A job of which all is its host's tail, or that would have a longer one, needs no GPU at all. */
+static void test_a_tail_may_be_all_of_a_job(void **state) {
+    struct fixture *f = *state;
+    static const char *const texts[] = {
+        "job_id,submit_s,duration_s,host_tail_s\na,0,100,100\nb,0,100,\n",
+        "job_id,submit_s,duration_s,host_tail_s\na,0,100,150\nb,0,100,\n"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(read_text(f, texts[i]), GSIM_OK);
+        struct test_run run = {.trace = &f->trace, .policy = "timeslice", .device = "ideal"};
+        struct gsim_result result = test_run(&run, f->arena);
+        assert_int_equal(result.jobs.end_ns[0], 100 * S);
+        assert_int_equal(result.jobs.end_ns[1], 100 * S);
+        assert_true(result.summary.gpu_useful > 0.9999 && result.summary.gpu_useful <= 1);
+    }
+}
+
 /* A row that names its kernels and not their time has no gaps that anybody knows of: two such jobs
  * need the GPU for as long as two that name no kernels, and not for the time between kernels alone. */
 static void test_kernels_without_a_time_fill_the_iteration(void **state) {
@@ -309,6 +325,7 @@ int main(void) {
         TEST(test_an_assumed_length_gives_them_as_well),
         TEST(test_what_follows_is_written),
         TEST(test_the_hosts_tail_leaves_the_gpu_to_others),
+        TEST(test_a_tail_may_be_all_of_a_job),
         TEST(test_kernels_without_a_time_fill_the_iteration),
         TEST(test_guessed_kernels_are_named),
         TEST(test_both_have_to_agree),
