@@ -263,11 +263,13 @@ static bool stays_refused(const struct gsim_slices *slices, const struct gsim_ct
 }
 
 /* Whether the job goes to the fullest node with enough idle GPUs, whatever runs on the others, and
- * may wait for its home instead. */
+ * may wait for its home instead. A trial pushes out jobs of two nodes, which saves nothing where no
+ * more of them give way than two nodes may hold. */
 static bool goes_to_fullest(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                             gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
-    return slices->will_yield && slices->only_node == GSIM_NO_NODE && slices->reach.is_by_node &&
+    return slices->will_yield && slices->due.n_found > 2 * view->cluster.widest_node &&
+           slices->only_node == GSIM_NO_NODE && slices->reach.is_by_node &&
            slices->rule == GSIM_RULE_CONSOLIDATE &&
            view->jobs.gpus[slot] <= view->cluster.widest_node && gsim_ask_nodes(ctx, slot) <= 1 &&
            gsim_misfits_none(view, slices->rule, slices->left.n > 0).is_size_all &&
