@@ -214,6 +214,24 @@ bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx 
     return !gsim_reach_knows_whole(ctx) || reach->n_whole >= reach->need / cluster->widest_node;
 }
 
+uint32_t gsim_reach_idle(const struct gsim_reach *reach, const struct gsim_ctx *ctx,
+                         uint32_t node) {
+    return reach->met[node] == reach->n_counts ? reach->idle[node]
+                                               : gsim_node_idle_gpus(ctx->view, node);
+}
+
+uint32_t gsim_reach_fullest(const struct gsim_reach *reach, const struct gsim_ctx *ctx) {
+    uint32_t fullest = UINT32_MAX, least = UINT32_MAX;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes && least > reach->need; node++) {
+        uint32_t idle = gsim_reach_idle(reach, ctx, node);
+        if (idle < reach->need || idle >= least)
+            continue;
+        fullest = node;
+        least = idle;
+    }
+    return fullest;
+}
+
 uint32_t gsim_reach_beyond(const struct gsim_reach *reach) {
     uint64_t most = !reach->is_by_node             ? reach->total
                     : reach->n_parts > 0           ? reach->need

@@ -69,6 +69,11 @@ void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
                     const struct gsim_plan *plan, gsim_slot victim);
 /* false: the waiting job cannot fit if these jobs alone give way. */
 bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx *ctx);
+/* The idle GPUs of a node once the jobs that were added have given way. */
+uint32_t gsim_reach_idle(const struct gsim_reach *reach, const struct gsim_ctx *ctx, uint32_t node);
+/* Of the nodes that then have enough for the waiting job the one with the fewest idle GPUs, and of
+ * these the first; UINT32_MAX: none. */
+uint32_t gsim_reach_fullest(const struct gsim_reach *reach, const struct gsim_ctx *ctx);
 /* After a count of all jobs that give way, which was not enough: the smallest gang of the waiting
  * job's nodes that cannot fit either. It is no wider than the job. */
 uint32_t gsim_reach_beyond(const struct gsim_reach *reach);

@@ -252,14 +252,92 @@ static bool stays_refused(const struct gsim_slices *slices, const struct gsim_ct
     uint32_t there = slices->refused_node, need = ctx->view->jobs.gpus[slot];
     if (there == GSIM_NO_NODE)
         return false;
-    uint32_t left = gsim_node_idle_gpus(ctx->view, there);
+    uint32_t left = gsim_reach_idle(&slices->reach, ctx, there);
     for (uint32_t i = nodes->first_part[victim]; i != GSIM_NO_ID; i = nodes->part[i].next) {
-        uint32_t node = nodes->part[i].node, idle = gsim_node_idle_gpus(ctx->view, node);
+        uint32_t node = nodes->part[i].node, idle = gsim_reach_idle(&slices->reach, ctx, node);
         bool is_before = idle >= need && (idle < left || (idle == left && node < there));
         if (node == there || node == slices->refused_home || is_before)
             return false;
     }
     return true;
+}
+
+/* Whether the job goes to the fullest node with enough idle GPUs, whatever runs on the others, and
+ * may wait for its home instead. A trial pushes out jobs of two nodes, which saves nothing where no
+ * more of them give way than two nodes may hold. */
+static bool goes_to_fullest(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                            gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    return slices->will_yield && slices->due.n_found > 2 * view->cluster.widest_node &&
+           slices->only_node == GSIM_NO_NODE && slices->reach.is_by_node &&
+           slices->rule == GSIM_RULE_CONSOLIDATE &&
+           view->jobs.gpus[slot] <= view->cluster.widest_node && gsim_ask_nodes(ctx, slot) <= 1 &&
+           gsim_misfits_none(view, slices->rule, slices->left.n > 0).is_size_all &&
+           gsim_homes_of(ctx, slot) != GSIM_NO_NODE;
+}
+
+/* A job that was pushed out stands on its nodes as long as the plan is tried. */
+static bool stands_on(const struct gsim_node_jobs *nodes, gsim_slot slot, uint32_t node) {
+    for (uint32_t i = nodes->first_part[slot]; i != GSIM_NO_ID; i = nodes->part[i].next)
+        if (nodes->part[i].node == node)
+            return true;
+    return false;
+}
+
+/* Preempts the jobs of a node that would have given way by the time that the last one does, but for
+ * those that stand on the other node, too. */
+static bool clear_until(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                        gsim_slot slot, uint32_t node, uint32_t other, gsim_slot last) {
+    const struct gsim_node_jobs *nodes = &slices->node_jobs;
+    for (uint32_t part = nodes->node[node].end[0];
+         part != GSIM_NO_ID &&
+         !gsim_node_jobs_before(&slices->running, last, nodes->part[part].slot);
+         part = nodes->part[part].beside[1]) {
+        gsim_slot victim = nodes->part[part].slot;
+        if (gsim_due_may_yield(&slices->due, victim) &&
+            gsim_clearing_yields(slices, ctx, plan, victim, slot) &&
+            !stands_on(nodes, victim, other) && !push_out(slices, ctx, plan, victim, slot))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the job had better wait for its home than go to the fullest node with room once all jobs
+ * up to this one have given way. Those on the node and at home tell; the plan stays as it was. */
+static bool is_refused(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot, gsim_slot last) {
+    uint32_t mark = gsim_plan_mark(plan), home = gsim_homes_of(ctx, slot);
+    uint32_t there = gsim_reach_fullest(&slices->reach, ctx);
+    if (there == GSIM_NO_NODE || there == home)
+        return false;
+    gsim_eviction_begin(&slices->eviction);
+    bool is_cleared = clear_until(slices, ctx, plan, slot, there, GSIM_NO_NODE, last) &&
+                      clear_until(slices, ctx, plan, slot, home, there, last);
+    slices->refused_node = GSIM_NO_NODE;
+    bool is_placed = is_cleared && gsim_slices_place(slices, ctx, plan, slot);
+    gsim_plan_rollback(plan, mark);
+    return !is_placed && slices->refused_node == there;
+}
+
+/* The first of the jobs that are due, longest slice first, with which the job has room and does not
+ * wait for its home; their number: there is none. */
+static uint32_t first_accepted(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                               struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_due *due = &slices->due;
+    uint32_t i = 0;
+    slices->refused_node = GSIM_NO_NODE;
+    gsim_reach_begin(&slices->reach, ctx, slot);
+    for (; i < due->n_found; i++) {
+        gsim_slot victim = gsim_due_nth(&slices->due, ctx, &slices->running, i);
+        if (!gsim_clearing_yields(slices, ctx, plan, victim, slot))
+            continue;
+        gsim_reach_add(&slices->reach, ctx, plan, victim);
+        if (gsim_reach_is_enough(&slices->reach, ctx) &&
+            !stays_refused(slices, ctx, victim, slot) &&
+            !is_refused(slices, ctx, plan, slot, victim))
+            break;
+    }
+    return i;
 }
 
 /* Preempts jobs that are due, longest slice first, until the job fits. */
@@ -268,8 +346,12 @@ static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     struct gsim_due *due = &slices->due;
     if (!gsim_due_find(due, ctx, slot))
         return false;
-    gsim_eviction_begin(&slices->eviction);
     slices->reach.is_strict = counts_usable(slices, ctx);
+    uint32_t from =
+        goes_to_fullest(slices, ctx, slot) ? first_accepted(slices, ctx, plan, slot) : 0;
+    if (from == due->n_found)
+        return false;
+    gsim_eviction_begin(&slices->eviction);
     slices->refused_node = GSIM_NO_NODE;
     gsim_reach_begin(&slices->reach, ctx, slot);
     for (uint32_t i = 0; i < due->n_found; i++) {
@@ -279,7 +361,8 @@ static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         gsim_reach_add(&slices->reach, ctx, plan, victim);
         if (!push_out(slices, ctx, plan, victim, slot))
             return false;
-        if (!gsim_reach_is_enough(&slices->reach, ctx) || stays_refused(slices, ctx, victim, slot))
+        if (i < from || !gsim_reach_is_enough(&slices->reach, ctx) ||
+            stays_refused(slices, ctx, victim, slot))
             continue;
         if (gsim_slices_place(slices, ctx, plan, slot))
             return true;
