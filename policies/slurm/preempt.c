@@ -102,7 +102,7 @@ static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_c
         return rank_a < rank_b;
     if (!state->conf.youngest_first && nodes_a != nodes_b)
         return nodes_a < nodes_b;
-    return gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
+    return gsim_slurm_id(ctx, a) < gsim_slurm_id(ctx, b);
 }
 
 static bool reserve_victims(struct gsim_slurm_state *state, struct gsim_arena *arena) {

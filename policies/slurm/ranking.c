@@ -185,7 +185,7 @@ int64_t gsim_slurm_ranking_priority(const struct gsim_slurm_entry *entry) {
 /* Jobs by submission, those of one by the order in which it names its partitions. */
 static int64_t number_of(const struct gsim_ctx *ctx, const struct gsim_slurm_entry *entry) {
     enum { SHIFT = 16 };
-    return ((int64_t)gsim_nth(ctx->view, entry->slot) << SHIFT) + entry->nth;
+    return ((int64_t)gsim_slurm_id(ctx, entry->slot) << SHIFT) + entry->nth;
 }
 
 static bool comes_before(const struct gsim_ctx *ctx, const struct gsim_slurm_entry *a,

@@ -90,8 +90,8 @@ def reserved(of_gpu, of_jobs):
     before = {(job, end): (begin, what) for begin, end, what, job in of_jobs}
     for gpu, spans in of_gpu.items():
         stays = {(end, job) for _, end, _, job in spans}
-        for begin, _, _, job in spans:
-            at, what = begin, None
+        for begin, _, what, job in spans:
+            at = begin
             while (begin, job) not in stays and (job, at) in before:
                 then, was = before[job, at]
                 if was not in GOES_ON and (was, what) != ("stopping", "moving"):
