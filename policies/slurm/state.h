@@ -283,8 +283,8 @@ gsim_slurm_partition_of(const struct gsim_slurm_state *state, const struct gsim_
     return &state->conf.partition[job->way.partition];
 }
 
-/* Jobs have their ids since sbatch, those that depend on others too: such a job is in a trace by its
- * row, while gsim_nth tells when the job it waits for has ended. */
+/* Jobs have their ids since sbatch, those that depend on others too: their rows tell these, while
+ * gsim_nth tells when the job that such a job waits for has ended. */
 static inline uint32_t gsim_slurm_id(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->trace->column[GSIM_COL_AFTER] ? ctx->view->jobs.index[slot]
                                                     : gsim_nth(ctx->view, slot);

@@ -66,8 +66,17 @@ def ended(path):
         return {}
 
 
+def is_gsim(pid):
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe")) == "gsim"
+    except OSError:
+        return False
+
+
 def happen(r, event, run, folder):
     others = [pid for pid in marked(folder) if pid != run.pid]
+    if event == "kill both":  # a job and drive: without its guard none ends what a job has put into the background
+        others = [pid for pid in others if not is_gsim(pid)]
     if event in ("kill one", "kill both") and others:
         try:
             os.kill(r.choice(others), signal.SIGKILL)
