@@ -324,7 +324,7 @@ static uint32_t after_progress(const struct sweep *sweep, gsim_work done) {
     if (gsim_rarely(sweep->order != NULL))
         return gsim_touch_order_after(
             sweep->order, gsim_muldiv_floor(done_ns, sweep->order->all_ns, sweep->all_ns));
-    return (uint32_t)gsim_muldiv_floor(done_ns, sweep->n_chunks, sweep->all_ns);
+    return gsim_pager_even_chunks(sweep->n_chunks, sweep->all_ns, done_ns);
 }
 
 static int64_t run_ns(const struct sweep *sweep, uint32_t n) {

@@ -244,6 +244,10 @@ struct gsim_cut gsim_pager_cut(struct gsim_store *store, struct gsim_tenant *ten
 /* The progress up to which the chunks of a sweep of this GPU time are touched. */
 gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all);
+/* Chunks that an even sweep has touched after that part of its GPU time, which is not 0. */
+static inline uint32_t gsim_pager_even_chunks(uint32_t n_chunks, int64_t all_ns, int64_t done_ns) {
+    return done_ns >= all_ns ? n_chunks : (uint32_t)gsim_muldiv_floor(done_ns, n_chunks, all_ns);
+}
 /* Chunks of a sweep, or positions of the order of touches. */
 uint32_t gsim_pager_sweep_chunks(const struct gsim_store *store, const struct gsim_tenant *tenant);
 /* A sweep that was at progress `was` goes on from progress `is` of `all`. Of a sweep in order the

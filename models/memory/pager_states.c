@@ -79,20 +79,15 @@ bool gsim_pager_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
            (a->stamp == b->stamp || is_same(&a->residency, &b->residency, scratch));
 }
 
-/* Chunks of an even sweep that are touched after that progress. */
-static uint32_t touched_after(uint32_t n_chunks, gsim_work all, gsim_work done) {
-    int64_t all_ns = gsim_work_to_ns(all), done_ns = gsim_work_to_ns(done);
-    return done_ns >= all_ns ? n_chunks : (uint32_t)gsim_muldiv_floor(done_ns, n_chunks, all_ns);
-}
-
 void gsim_pager_sweep_elsewhere(struct gsim_store *store, struct gsim_tenant *tenant, gsim_work all,
                                 gsim_work was, gsim_work is) {
-    if (!gsim_pager_is_too_much(store) || tenant->used == GSIM_NO_BUFFER ||
-        gsim_work_to_ns(all) == 0 || tenant->whole.is_on || tenant->spec.order ||
-        gsim_pager_is_proactive(store))
+    int64_t all_ns = gsim_work_to_ns(all);
+    if (!gsim_pager_is_too_much(store) || tenant->used == GSIM_NO_BUFFER || all_ns == 0 ||
+        tenant->whole.is_on || tenant->spec.order || gsim_pager_is_proactive(store))
         return;
     uint32_t n = gsim_pager_sweep_chunks(store, tenant);
-    uint32_t passed = touched_after(n, all, was), now = touched_after(n, all, is);
+    uint32_t passed = gsim_pager_even_chunks(n, all_ns, gsim_work_to_ns(was)),
+             now = gsim_pager_even_chunks(n, all_ns, gsim_work_to_ns(is));
     uint32_t ahead = tenant->state.n_touched > passed ? tenant->state.n_touched - passed : 0;
     tenant->state.n_touched = now + ahead < n ? now + ahead : n;
     store->stamp = ++store->pager->stamp;
