@@ -28,7 +28,7 @@ void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot) {
     adaptdl->job[number] = (struct adaptdl_job){.slot = slot,
                                                 .is_active = true,
                                                 .gpus = ctx->view->jobs.gpus[slot],
-                                                .came = adaptdl->n_came++,
+                                                .came = gsim_nth(ctx->view, slot),
                                                 .last_ns = ctx->view->now_ns};
     if (adaptdl->active)
         adaptdl_insert(adaptdl, adaptdl->active, adaptdl->n_active, number);

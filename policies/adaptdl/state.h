@@ -9,7 +9,7 @@
 struct adaptdl_job {
     gsim_slot slot;
     uint32_t gpus; /* that it asks for */
-    uint32_t came; /* among all that have come */
+    uint32_t came; /* gsim_nth */
     uint32_t n_nodes; /* entries of `node`: the GPUs that the last tick gave it; 0: none */
     uint32_t *node; /* the node of each, those of one node beside each other */
     struct gsim_unit *units; /* these GPUs by name */
@@ -46,7 +46,7 @@ struct adaptdl {
     /* the jobs that are not done, in the order in which they came; tiresias has lines, and counts
      * them only */
     uint32_t *active;
-    uint32_t n_active, n_came;
+    uint32_t n_active;
     /* sia: the active jobs that the tick has looked at, in that order; no other one has GPUs.
      * NULL: all */
     const uint32_t *visited;

@@ -62,16 +62,12 @@ static bool comes_again(const struct gsim_ctx *ctx, gsim_slot slot) {
     return was_noted;
 }
 
-static uint32_t came(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return own(ctx)->end[ctx->view->jobs.index[slot]].came;
-}
-
 /* Jobs stand in line by their keys, equal ones as they came. */
 static void stand_in_line(struct gsim_ctx *ctx, gsim_slot slot) {
     struct lucid_job *job = lucid_job(ctx, slot);
     job->stage = LUCID_IN_LINE;
     job->key = key_of(ctx, slot);
-    if (!gsim_index_insert_sized(&own(ctx)->line, slot, job->key, came(ctx, slot),
+    if (!gsim_index_insert_sized(&own(ctx)->line, slot, job->key, gsim_nth(ctx->view, slot),
                                  lucid_asks_to_share(ctx, slot)))
         gsim_common_no_memory(ctx);
     lucid_count_waiting(own(ctx), job, 1);
@@ -99,15 +95,12 @@ static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct lucid *lucid = own(ctx);
     lucid_job(ctx, slot)->use_ppm = -1;
-    bool is_new = !comes_again(ctx, slot);
-    if (is_new)
-        lucid->end[ctx->view->jobs.index[slot]].came = lucid->n_came++;
-    if (is_new && !lucid_binder_arrival(ctx, lucid))
+    if (!comes_again(ctx, slot) && !lucid_binder_arrival(ctx, lucid))
         gsim_common_no_memory(ctx);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
     if (!lucid_has_room(ctx, slot, lucid->n_main, ctx->view->cluster.n_gpus))
         stand_in_line(ctx, slot);
-    else if (!gsim_index_insert(&lucid->fresh, slot, gpus, came(ctx, slot)))
+    else if (!gsim_index_insert(&lucid->fresh, slot, gpus, gsim_nth(ctx->view, slot)))
         gsim_common_no_memory(ctx);
 }
 

@@ -33,7 +33,6 @@ struct lucid_end {
     int64_t took_ms;
     bool is_noted;
     bool is_measured; /* it counts among those that were */
-    uint32_t came; /* among all, when it first came */
 };
 
 enum {
@@ -45,7 +44,6 @@ struct lucid {
     struct gsim_sharing sharing; /* first; its queue is empty */
     struct gsim_index line; /* jobs that wait to run, by their keys */
     struct gsim_index fresh; /* jobs that wait for the profiler, the fewest GPUs first */
-    uint32_t n_came; /* jobs that have come */
     uint32_t n_due; /* jobs that may have been profiled for as long as they may be */
     gsim_slot due; /* the last of them */
     uint32_t n_main; /* GPUs from this one on are the profiler's */
