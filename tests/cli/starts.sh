@@ -128,8 +128,8 @@ printf 'job_id,submit_s,duration_s,mem_gib\na,0,3000,50\nb,50,3000,50\n' >"$tmp/
 check "shockwave: where a chosen job finds no room, another one runs" "3000.000000000 6000.000000000" \
     "$(ends --policy shockwave --set preempt=pause --nodes 1 --gpus-per-node 1 "$tmp/full.csv")"
 
-# a is paused for b, which needs the memory of a: no job of the round finds room, and a goes on. Each waited for the
-# other, for 3000 hours in all, from which on a job goes first.
+# a is paused for b, which needs the memory of a: no job of the round finds room, and a goes on. Both waited until one had
+# waited for 1000 hours, from which on it goes first: three times.
 printf 'job_id,submit_s,duration_s,gpus,mem_gib\na,0,1000,1,70\nb,10,1000,2,70\n' >"$tmp/shut.csv"
 check "synergy: where no job of the round finds room, a paused one goes on" "1900 2900" \
     "$(ends --policy synergy --set order=las --set preempt=pause --nodes 1 --gpus-per-node 2 "$tmp/shut.csv" | awk '{ printf "%.0f %.0f", $1, $2 }')"
